@@ -1,0 +1,52 @@
+"""The contract of a sequence mixer: how a layer moves information along time.
+
+Three views of one map from x_1..x_t to y_1..y_t, causal, equal to each other (values and gradients):
+
+    forward(x, state)   all tokens at once, from a carried state; returns the state after the last token of each row
+    step(x_t, state)    one token
+    init_state(batch)   the state before the first token
+
+A state is a NamedTuple of tensors whose first axis is the batch. It is a value: `step` and `forward` never change the
+state they were given, so keeping the old one is a fork. Whatever a mixer remembers of the past is in it, nothing
+else, which is what makes its size in bits (`state_bits`) a fact about the model.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+State = Any
+"""A NamedTuple of tensors, batch first; each mixer defines its own."""
+
+
+class AbstractMixer(nn.Module, ABC):
+    """A causal map along time with an explicit state."""
+
+    @abstractmethod
+    def init_state(
+        self, batch: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None
+    ) -> State:
+        """The state before the first token, in the parameters' dtype and device unless told otherwise."""
+
+    @abstractmethod
+    def step(self, x_t: Float[Tensor, "b d"], state: State) -> tuple[Float[Tensor, "b d"], State]:
+        """The output for one token, and the state after it."""
+
+    @abstractmethod
+    def forward(
+        self, x: Float[Tensor, "b t d"], state: State | None = None, *, lengths: Int[Tensor, " b"] | None = None
+    ) -> tuple[Float[Tensor, "b t d"], State]:
+        """Outputs for all tokens, and the state after them.
+
+        Args:
+            state: where to start from; None is `init_state`.
+            lengths: number of real tokens of each row (right padding follows); None means all of them.
+        """
+
+
+def live_state(state: State) -> State:
+    """The part of a state that carries information: padding of growing buffers cut off."""
+    return state.live() if hasattr(state, "live") else state

@@ -1,0 +1,94 @@
+"""What can be asked of a context: one frozen value per kind of query, with its meaning in one line.
+
+A query says what is wanted, not how it is found: `recherche.retrieval` renders each to a regular expression
+(`templates.py`) and answers it from an index. Tasks name the queries that their retrieval traces make.
+
+Reference: Wen, Dang & Lyu (2024), Section 5.1 and Appendix C.4-C.5, https://arxiv.org/abs/2402.18510
+"""
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+from recherche.errors import QueryError
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The token at a position, counted from 1 over the unmasked tokens, `<s>` included."""
+
+    position: int
+
+    def __post_init__(self) -> None:
+        if self.position < 1:
+            raise QueryError(f"Index counts positions from 1, got {self.position}; use 1 for the first token.")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AR:
+    """The token after the first (or last) occurrence of `key` that is followed by at least two tokens."""
+
+    key: str
+    select: Literal["first", "last"] = "first"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CGram:
+    """The token after the first occurrence of the gram `prefix` (c - 1 tokens) that lies before the query's own copy."""
+
+    prefix: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.prefix:
+            raise QueryError("CGram needs at least one token to look for, got none; give the c - 1 tokens before the answer.")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Count:
+    """`value` itself if it occurs more than `threshold` times before the query's own two tokens, else nothing."""
+
+    value: str
+    threshold: int
+
+    def __post_init__(self) -> None:
+        if self.threshold < 0:
+            raise QueryError(f"Count compares with a threshold of at least 0, got {self.threshold}.")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The token T of the first record `T - child`: the parent, or proof that `child` has been visited."""
+
+    child: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FirstEdge:
+    """The other end of the first edge `u ~ vertex` or `vertex ~ u`."""
+
+    vertex: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NextEdge:
+    """The other end of the first edge at `vertex` that comes after the edge {`after`, `vertex`}, in either orientation."""
+
+    vertex: str
+    after: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LastWrite:
+    """The value of the last record `pointer = value ;`."""
+
+    pointer: str
+
+
+Query = Index | AR | CGram | Count | Parent | FirstEdge | NextEdge | LastWrite

@@ -1,0 +1,113 @@
+"""What a task is: it draws problems, writes what a model sees and must produce, and knows the right answer.
+
+A task is a frozen dataclass, its own configuration: the size, the protocol (how the answer may be worked out) and the
+vocabulary are fields. Tasks know nothing of models. Every row is drawn from one 64-bit key by compiled code, so that an
+example alone and the same example inside a batch are equal, on every machine.
+
+    example   prompt `<s> ... <d>`, target `... answer`, loss mask over the target
+    batch     the same as padded integer arrays, for training and evaluation
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from jaxtyping import Bool, Int, UInt64
+
+from recherche.queries import Query
+from recherche.vocab import Vocab
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One problem as a model meets it.
+
+    Attributes:
+        prompt: tokens given to the model.
+        target: tokens that follow, retrieved ones included; the last one is the answer.
+        loss_mask: for each target token, 1 if the model must produce it and 0 if a search returns it.
+        answer: the right answer, a token.
+        problem: what the prompt was written from (for IsTree the edges), JSON-serialisable.
+    """
+
+    prompt: tuple[str, ...]
+    target: tuple[str, ...]
+    loss_mask: tuple[int, ...]
+    answer: str
+    problem: dict[str, Any]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Rows of prompt and target, right-padded with id 0.
+
+    Attributes:
+        tokens: prompt then target of each row.
+        loss_mask: True at the tokens that the model must produce (never in the prompt, in a retrieved span or in padding).
+        prompt_lengths: number of prompt tokens of each row.
+        lengths: number of prompt and target tokens of each row.
+        answers: id of the right answer of each row.
+        keys: the key each row was drawn from; `task.example(key)` is that row.
+    """
+
+    tokens: Int[np.ndarray, "b t"]
+    loss_mask: Bool[np.ndarray, "b t"]
+    prompt_lengths: Int[np.ndarray, " b"]
+    lengths: Int[np.ndarray, " b"]
+    answers: Int[np.ndarray, " b"]
+    keys: UInt64[np.ndarray, " b"]
+
+
+def draw_keys(generator: np.random.Generator, batch_size: int) -> UInt64[np.ndarray, " b"]:
+    """One key for each row of the next batch; the only randomness that a task uses."""
+    return generator.integers(0, 2**64, size=batch_size, dtype=np.uint64)
+
+
+class AbstractTask(ABC):
+    """A distribution of problems with a right answer each."""
+
+    @property
+    @abstractmethod
+    def vocab(self) -> Vocab:
+        """The token table; the same for every size a curriculum visits."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The task's n: what `--n` sets and a curriculum raises."""
+
+    @property
+    @abstractmethod
+    def max_length(self) -> int:
+        """The most tokens that prompt and target can have together."""
+
+    @abstractmethod
+    def at_size(self, n: int) -> "AbstractTask":
+        """The same task with problems of size n and the same vocabulary.
+
+        Raises:
+            ConfigError: n is too small for the task, or the vocabulary cannot name n things.
+        """
+
+    @abstractmethod
+    def batch(self, keys: UInt64[np.ndarray, " b"]) -> Batch:
+        """The rows that `keys` stand for."""
+
+    @abstractmethod
+    def example(self, key: int) -> Example:
+        """The row that one key stands for, in tokens."""
+
+    @abstractmethod
+    def read_query(self, tokens: tuple[str, ...]) -> Query:
+        """The query that a model has written between <StartSearch> and <EndSearch>.
+
+        Raises:
+            QueryError: the tokens are not a query of this task.
+        """
+
+    def sample_batch(self, generator: np.random.Generator, batch_size: int) -> Batch:
+        """Draw a batch; `generator` advances by `batch_size` keys."""
+        return self.batch(draw_keys(generator, batch_size))

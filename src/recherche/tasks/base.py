@@ -84,6 +84,16 @@ class AbstractTask(ABC):
     def max_length(self) -> int:
         """The most tokens that prompt and target can have together."""
 
+    @property
+    @abstractmethod
+    def answer_tokens(self) -> tuple[str, ...]:
+        """The tokens that end a text when a model writes one of them outside a query (for IsTree YES and NO)."""
+
+    @property
+    @abstractmethod
+    def uses_search(self) -> bool:
+        """Whether the protocol lets a model search: its queries are run, and what they find is appended."""
+
     @abstractmethod
     def at_size(self, n: int) -> "AbstractTask":
         """The same task with problems of size n and the same vocabulary.

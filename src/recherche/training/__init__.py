@@ -1,0 +1,1 @@
+"""Training: a plan, a loop, a checkpoint. Returns rows, prints nothing."""

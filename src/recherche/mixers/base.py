@@ -7,15 +7,17 @@ Three views of one map from x_1..x_t to y_1..y_t, causal, equal to each other (v
     init_state(batch)   the state before the first token
 
 A state is a NamedTuple of tensors whose first axis is the batch. It is a value: `step` and `forward` never change the
-state they were given, so keeping the old one is a fork. Whatever a mixer remembers of the past is in it, nothing
-else, which is what makes its size in bits (`state_bits`) a fact about the model.
+state they were given, so keeping the old one is a fork. Whatever a mixer remembers of the past is in its tensors, which
+is what makes its size in bits (`state_bits`) a fact about the model. A field that is no tensor carries no information
+(spare room of a growing buffer): copies of a state reset it to None.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
+from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
 State = Any
@@ -26,9 +28,7 @@ class AbstractMixer(nn.Module, ABC):
     """A causal map along time with an explicit state."""
 
     @abstractmethod
-    def init_state(
-        self, batch: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None
-    ) -> State:
+    def init_state(self, batch: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> State:
         """The state before the first token, in the parameters' dtype and device unless told otherwise."""
 
     @abstractmethod
@@ -43,10 +43,28 @@ class AbstractMixer(nn.Module, ABC):
 
         Args:
             state: where to start from; None is `init_state`.
-            lengths: number of real tokens of each row (right padding follows); None means all of them.
+            lengths: number of real tokens of each row (right padding follows); None means all of them. A row of length
+                0 keeps its state. Outputs at padding mean nothing.
         """
 
 
-def live_state(state: State) -> State:
-    """The part of a state that carries information: padding of growing buffers cut off."""
-    return state.live() if hasattr(state, "live") else state
+class LayerConfig(BaseModel, ABC):
+    """One layer of a model as a value: the sizes of its sequence mixer, and the width of what follows it.
+
+    Attributes:
+        mixer: the mixer's key in `MIXERS`.
+        d_ffn: width of the SwiGLU channel mixer after the sequence mixer; None for a layer without one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    mixer: str
+    d_ffn: int | None = Field(default=None, ge=1)
+
+    @abstractmethod
+    def build(self, d_model: int, generator: torch.Generator | None = None) -> AbstractMixer:
+        """The mixer with fresh weights drawn from `generator` (None: a generator with seed 0).
+
+        Raises:
+            ConfigError: the sizes do not fit `d_model`.
+        """

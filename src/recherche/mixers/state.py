@@ -1,0 +1,67 @@
+"""What can be done with any state: look at its tensors, map them, take rows, count bits.
+
+A state is a tensor, or a (named) tuple of states: a model's state is the tuple of its layers' states, so one set of
+functions serves both. Everything else inside a state is bookkeeping without information, and is None in a copy.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from recherche.errors import StateError
+
+S = TypeVar("S")
+
+
+def tensors_of(state: object) -> Iterator[Tensor]:
+    """All tensors of a state, in the order of its fields; batch is the first axis of each."""
+    if isinstance(state, Tensor):
+        yield state
+    elif isinstance(state, tuple):
+        for part in state:
+            yield from tensors_of(part)
+
+
+def map_tensors(function: Callable[[Tensor], Tensor], state: S) -> S:
+    """The same state with `function` applied to each of its tensors."""
+    if isinstance(state, Tensor):
+        return function(state)
+    if isinstance(state, tuple):
+        parts = [map_tensors(function, part) for part in state]
+        return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)  # type: ignore[return-value]
+    return None  # type: ignore[return-value]
+
+
+def select_rows(state: S, rows: Int[Tensor, " r"]) -> S:
+    """The state of the rows numbered `rows`, in that order; a row may be taken more than once."""
+    return map_tensors(lambda tensor: tensor.index_select(0, rows), state)
+
+
+def concatenate(states: Sequence[S]) -> S:
+    """One state whose batch is that of `states`, one after the other.
+
+    Raises:
+        StateError: the states differ in more than their batch (other models, or other numbers of cached tokens).
+    """
+    tensors = [list(tensors_of(state)) for state in states]
+    shapes = [[(tensor.shape[1:], tensor.dtype) for tensor in row] for row in tensors]
+    if any(shape != shapes[0] for shape in shapes):
+        found = "; ".join(str([tuple(shape) for shape, _ in row]) for row in shapes)
+        raise StateError(
+            f"States can be concatenated along the batch only if all else agrees, found {found}; "
+            "use states of one model that have read equally many tokens."
+        )
+    joined = iter([torch.cat(column) for column in zip(*tensors, strict=True)])
+    return map_tensors(lambda _: next(joined), states[0])
+
+
+def state_bits(state: object) -> int:
+    """Bits of one row of a state: every live tensor, at its dtype.
+
+    >>> state_bits((torch.zeros(5, 3, 2), torch.zeros(5, 4, dtype=torch.float64)))
+    448
+    """
+    return sum(8 * tensor.element_size() * tensor[0].numel() for tensor in tensors_of(state))

@@ -12,9 +12,10 @@ from typing import Any, Literal, Self, final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from recherche._lookup import lookup
 from recherche.errors import ConfigError
 from recherche.models.config import LanguageModelConfig
-from recherche.tasks import make_task
+from recherche.tasks import TASKS
 from recherche.tasks.base import AbstractTask
 from recherche.training.plan import TrainingPlan
 
@@ -44,7 +45,7 @@ class TaskConfig(BaseModel):
         Raises:
             ConfigError: an unknown name, protocol or option, or a size that is too small.
         """
-        return make_task(self.name, n=self.n, protocol=self.protocol, **self.options)
+        return lookup(TASKS, self.name, what="task").configured(n=self.n, protocol=self.protocol, **self.options)
 
 
 @final

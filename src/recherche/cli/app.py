@@ -44,6 +44,7 @@ class Entry:
 
     @property
     def module(self) -> str:
+        """Dotted name of the file."""
         return f"recherche.cli.{self.home.partition(':')[0]}"
 
     def load(self) -> Any:
@@ -111,7 +112,8 @@ class LazyGroup(TyperGroup):
         Raises:
             ConfigError: there is no such command.
         """
-        lookup({name: name for name in self.list_commands(ctx)}, args[0], what="command")
+        if not ctx.resilient_parsing:
+            lookup({name: name for name in self.list_commands(ctx)}, args[0], what="command")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -132,13 +134,14 @@ def refuse_politely(run: Callable[[Any], Any], ctx: Any) -> Any:
         raise typer.Exit(REFUSED) from None
 
 
-def show_version(asked: bool) -> None:
-    """Print the version and stop."""
+def show_version(asked: bool) -> bool:
+    """Print the version and stop, if it was asked for."""
     if asked:
         import recherche
 
         print(f"recherche {recherche.__version__}")
         raise typer.Exit
+    return asked
 
 
 app = typer.Typer(

@@ -8,7 +8,7 @@ import difflib
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, Literal, Self, final
+from typing import Any, Literal, final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -91,7 +91,7 @@ class RunConfig(BaseModel):
     seed: int = Field(default=0, ge=0)
 
     @model_validator(mode="after")
-    def _vocabularies_agree(self) -> Self:
+    def _vocabularies_agree(self) -> "RunConfig":
         needed = len(self.task.build().vocab)
         if self.model.vocab_size != needed:
             raise ValueError(

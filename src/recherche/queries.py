@@ -12,6 +12,13 @@ from typing import Literal, final
 from recherche.errors import QueryError
 
 
+def _require_token(kind: str, token: str) -> None:
+    if not token or " " in token or "\n" in token:
+        raise QueryError(
+            f"{kind} looks for one token, got {token!r}; a token is not empty and holds no space or newline."
+        )
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Index:
@@ -32,6 +39,11 @@ class AR:
     key: str
     select: Literal["first", "last"] = "first"
 
+    def __post_init__(self) -> None:
+        _require_token("AR", self.key)
+        if self.select not in ("first", "last"):
+            raise QueryError(f"AR selects the 'first' or the 'last' occurrence, got {self.select!r}; choose one.")
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -42,7 +54,11 @@ class CGram:
 
     def __post_init__(self) -> None:
         if not self.prefix:
-            raise QueryError("CGram needs at least one token to look for, got none; give the c - 1 tokens before the answer.")
+            raise QueryError(
+                "CGram needs at least one token to look for, got none; give the c - 1 tokens before the answer."
+            )
+        for token in self.prefix:
+            _require_token("CGram", token)
 
 
 @final
@@ -54,8 +70,11 @@ class Count:
     threshold: int
 
     def __post_init__(self) -> None:
+        _require_token("Count", self.value)
         if self.threshold < 0:
-            raise QueryError(f"Count compares with a threshold of at least 0, got {self.threshold}.")
+            raise QueryError(
+                f"Count compares with a threshold of at least 0, got {self.threshold}; use 0 for 'occurs'."
+            )
 
 
 @final
@@ -65,6 +84,9 @@ class Parent:
 
     child: str
 
+    def __post_init__(self) -> None:
+        _require_token("Parent", self.child)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -72,6 +94,9 @@ class FirstEdge:
     """The other end of the first edge `u ~ vertex` or `vertex ~ u`."""
 
     vertex: str
+
+    def __post_init__(self) -> None:
+        _require_token("FirstEdge", self.vertex)
 
 
 @final
@@ -82,6 +107,10 @@ class NextEdge:
     vertex: str
     after: str
 
+    def __post_init__(self) -> None:
+        _require_token("NextEdge", self.vertex)
+        _require_token("NextEdge", self.after)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -89,6 +118,9 @@ class LastWrite:
     """The value of the last record `pointer = value ;`."""
 
     pointer: str
+
+    def __post_init__(self) -> None:
+        _require_token("LastWrite", self.pointer)
 
 
 Query = Index | AR | CGram | Count | Parent | FirstEdge | NextEdge | LastWrite

@@ -1,0 +1,21 @@
+"""In-context search: what a model asks of its own context, answered exactly and within bounds."""
+
+from recherche.queries import AR as AR
+from recherche.queries import CGram as CGram
+from recherche.queries import Count as Count
+from recherche.queries import FirstEdge as FirstEdge
+from recherche.queries import Index as Index
+from recherche.queries import LastWrite as LastWrite
+from recherche.queries import NextEdge as NextEdge
+from recherche.queries import Parent as Parent
+from recherche.retrieval.context import Context as Context
+from recherche.retrieval.limits import Limits as Limits
+from recherche.retrieval.limits import Paper as Paper
+from recherche.retrieval.limits import Standard as Standard
+from recherche.retrieval.outcome import Found as Found
+from recherche.retrieval.outcome import Status as Status
+from recherche.retrieval.outcome import Tier as Tier
+from recherche.retrieval.retriever import Retriever as Retriever
+from recherche.retrieval.session import Search as Search
+from recherche.retrieval.session import SearchSession as SearchSession
+from recherche.retrieval.session import read_pattern as read_pattern

@@ -1,0 +1,179 @@
+"""A growing sequence of tokens that knows where each token and each near pair of tokens occurs.
+
+Positions are kept for three kinds of key, (t_i), (t_i, t_i+1) and (t_i, t_i+2), which is enough to find every query of
+the paper without a scan. The sequence is a list of immutable layers and a short tail:
+
+    layer   a NumPy array; its index is a stable sort, made when it is first asked for
+    tail    the newest tokens, in a dictionary; sealed into a layer when it is long
+
+Four layers of similar size become one, so that n tokens need O(log n) layers, appending costs O(log n) array work per
+token in the worst case and nothing is ever moved for a fork: layers are shared.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from jaxtyping import Int
+
+HIDDEN = -1
+"""Stands for a hidden span: the empty token, which no piece contains."""
+
+DISTANCES = (0, 1, 2)
+_TAIL_TOKENS = 2048
+_FORK_TOKENS = 128
+_FANOUT = 4
+
+
+def pair_key(first: int, second: int) -> int:
+    """One integer for two token ids."""
+    return (first << 32) | second
+
+
+@final
+class Layer:
+    """An immutable run of tokens, with the two tokens before it so that pairs across its border are its own."""
+
+    __slots__ = ("_maps", "before", "start", "tokens")
+
+    def __init__(self, start: int, before: Int[np.ndarray, " h"], tokens: Int[np.ndarray, " t"]) -> None:
+        self.start = start
+        self.before = before
+        self.tokens = tokens
+        self._maps: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def positions(self, distance: int, key: int) -> Int[np.ndarray, " k"]:
+        """Ascending places of the first token of each pair with this key."""
+        if distance not in self._maps:
+            self._maps[distance] = self._sort(distance)
+        keys, starts, places = self._maps[distance]
+        row = keys.searchsorted(key)
+        if row == len(keys) or keys[row] != key:
+            return places[:0]
+        return places[starts[row] : starts[row + 1]]
+
+    def _sort(self, distance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        window = np.concatenate((self.before, self.tokens)).astype(np.int64)
+        skip = max(len(self.before), distance)
+        first, second = window[skip - distance : len(window) - distance], window[skip:]
+        keys = first if distance == 0 else pair_key(first, second)
+        shown = np.flatnonzero((first >= 0) & (second >= 0))
+        keys = keys[shown]
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        places = shown[order] + (self.start - len(self.before) + skip - distance)
+        new = np.flatnonzero(np.diff(keys, prepend=-1))
+        return keys[new], np.append(new, len(keys)), places
+
+
+@final
+class TokenIndex:
+    """Token ids (non-negative, or HIDDEN), where each occurs, and where the hidden spans are."""
+
+    __slots__ = ("_flat", "_indexed", "_layers", "_maps", "_starts", "_tail", "_tail_start", "hidden")
+
+    def __init__(self) -> None:
+        self.hidden: list[int] = []
+        self._layers: list[Layer] = []
+        self._starts: list[int] = []
+        self._tail: list[int] = []
+        self._tail_start = 0
+        self._indexed = 0
+        self._maps: tuple[dict[int, list[int]], ...] = ({}, {}, {})
+        self._flat = np.empty(0, np.int64)
+
+    def __len__(self) -> int:
+        return self._tail_start + len(self._tail)
+
+    def fork(self) -> "TokenIndex":
+        """A copy that grows on its own; all but the newest tokens are shared."""
+        if len(self._tail) > _FORK_TOKENS:
+            self._seal(np.array(self._tail, np.int64))
+        twin = TokenIndex()
+        twin.hidden = self.hidden.copy()
+        twin._layers, twin._starts = self._layers.copy(), self._starts.copy()
+        twin._tail, twin._tail_start = self._tail.copy(), self._tail_start
+        return twin
+
+    def append(self, tokens: Sequence[int] | Int[np.ndarray, " t"]) -> None:
+        """Add tokens at the end."""
+        if len(tokens) >= _TAIL_TOKENS:
+            if self._tail:
+                self._seal(np.array(self._tail, np.int64))
+            self._seal(np.array(tokens, np.int64))
+            return
+        self._tail.extend(tokens if isinstance(tokens, list) else [int(token) for token in tokens])
+        if len(self._tail) >= _TAIL_TOKENS:
+            self._seal(np.array(self._tail, np.int64))
+
+    def append_hidden(self) -> None:
+        """Add a hidden span, which counts as one token that nothing matches."""
+        self.hidden.append(len(self))
+        self.append([HIDDEN])
+
+    def token(self, place: int) -> int:
+        """The token at a place that exists."""
+        if place >= self._tail_start:
+            return self._tail[place - self._tail_start]
+        layer = self._layers[bisect_right(self._starts, place) - 1]
+        return int(layer.tokens[place - layer.start])
+
+    def flat(self) -> Int[np.ndarray, " t"]:
+        """All tokens as one array; made anew after growth, for the rare scan."""
+        if len(self._flat) != len(self):
+            self._flat = np.concatenate([layer.tokens for layer in self._layers] + [np.array(self._tail, np.int64)])
+        return self._flat
+
+    def positions(self, distance: int, first: int, second: int) -> list[Sequence[int] | Int[np.ndarray, " k"]]:
+        """Places of the pair (first, second) at `distance`, ascending, in runs; distance 0 means `first` alone."""
+        key = pair_key(first, second) if distance else first
+        runs: list[Sequence[int] | np.ndarray] = []
+        for layer in self._layers:
+            places = layer.positions(distance, key)
+            if len(places):
+                runs.append(places)
+        if self._indexed < len(self._tail):
+            self._index_tail()
+        if places := self._maps[distance].get(key):
+            runs.append(places)
+        return runs
+
+    def is_clear(self, begin: int, end: int) -> bool:
+        """Whether no hidden span stands in [begin, end)."""
+        if not self.hidden:
+            return True
+        row = bisect_left(self.hidden, begin)
+        return row == len(self.hidden) or self.hidden[row] >= end
+
+    def _index_tail(self) -> None:
+        single, adjacent, apart = self._maps
+        begin = self._tail_start + self._indexed
+        before = [self.token(place) if place >= 0 else HIDDEN for place in (begin - 2, begin - 1)]
+        older, old = before
+        for place, token in enumerate(self._tail[self._indexed :], begin):
+            if token >= 0:
+                single.setdefault(token, []).append(place)
+                if old >= 0:
+                    adjacent.setdefault((old << 32) | token, []).append(place - 1)
+                if older >= 0:
+                    apart.setdefault((older << 32) | token, []).append(place - 2)
+            older, old = old, token
+        self._indexed = len(self._tail)
+
+    def _seal(self, tokens: Int[np.ndarray, " t"]) -> None:
+        """Make the tail (or new tokens after an empty tail) a layer; four similar layers become one."""
+        self._push(tokens)
+        layers = self._layers
+        while len(layers) >= _FANOUT and len(layers[-_FANOUT].tokens) < _FANOUT * len(layers[-1].tokens):
+            merged = np.concatenate([layer.tokens for layer in layers[-_FANOUT:]])
+            del layers[-_FANOUT:], self._starts[-_FANOUT:]
+            self._push(merged)
+
+    def _push(self, tokens: Int[np.ndarray, " t"]) -> None:
+        start = self._layers[-1].start + len(self._layers[-1].tokens) if self._layers else 0
+        before = np.array([self.token(place) for place in range(max(0, start - 2), start)], np.int64)
+        self._layers.append(Layer(start, before, tokens))
+        self._starts.append(start)
+        self._tail, self._tail_start, self._indexed = [], start + len(tokens), 0
+        self._maps = ({}, {}, {})

@@ -1,0 +1,79 @@
+"""Tokens as text and as ids, and what is known of the characters they hold.
+
+A lexicon is either the table of a `Vocab`, fixed, or open: a token gets the next id when it is first met. What a
+character class or `\\b` means depends on the characters that the text can hold, so these are kept as tokens arrive.
+"""
+
+from collections.abc import Iterable
+from typing import final
+
+from recherche.errors import VocabError
+from recherche.vocab import Vocab
+
+
+@final
+class Lexicon:
+    """A table of tokens that only grows; contexts and their forks share it."""
+
+    __slots__ = ("_prefix_free", "characters", "has_whitespace", "ids", "is_open", "tokens")
+
+    def __init__(self, vocab: Vocab | None = None) -> None:
+        self.tokens: list[str] = []
+        self.ids: dict[str, int] = {}
+        self.characters: set[str] = set()
+        self.has_whitespace = False
+        self.is_open = vocab is None
+        self._prefix_free: dict[str, tuple[int, bool]] = {}
+        for token in vocab.tokens if vocab is not None else ():
+            self._add(token)
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        """Ids of tokens; an open lexicon learns the new ones.
+
+        Raises:
+            VocabError: a token is empty, holds a space, a newline or a lone surrogate, or is not in a fixed table.
+        """
+        ids = self.ids
+        return [ids[token] if token in ids else self._learn(token) for token in tokens]
+
+    def check(self, ids: Iterable[int]) -> list[int]:
+        """The same ids as a list of ints.
+
+        Raises:
+            VocabError: an id lies outside the table.
+        """
+        numbers = [int(number) for number in ids]
+        if numbers and not (min(numbers) >= 0 and max(numbers) < len(self.tokens)):
+            bad = next(number for number in numbers if not 0 <= number < len(self.tokens))
+            raise VocabError(
+                f"Token ids run from 0 to {len(self.tokens) - 1}, got {bad}; check the model's vocabulary."
+            )
+        return numbers
+
+    def starts_only_itself(self, token: str) -> bool:
+        """Whether no other token begins with `token`, so that meeting its text is meeting the token."""
+        seen, free = self._prefix_free.get(token, (0, True))
+        if seen < len(self.tokens):
+            free = free and not any(t != token and t.startswith(token) for t in self.tokens[seen:])
+            self._prefix_free[token] = len(self.tokens), free
+        return free
+
+    def _learn(self, token: str) -> int:
+        if not self.is_open:
+            raise VocabError(
+                f"The vocabulary of {len(self.tokens)} tokens does not hold {token!r}; give one that it holds."
+            )
+        self._add(token)
+        return len(self.tokens) - 1
+
+    def _add(self, token: str) -> None:
+        if not token or " " in token or "\n" in token:
+            raise VocabError(
+                f"A token may not be empty or hold a space or newline, got {token!r}; split the text first."
+            )
+        if any("\ud800" <= character <= "\udfff" for character in token):
+            raise VocabError(f"A token must be encodable as UTF-8, got {token!r}; drop the lone surrogate.")
+        self.ids[token] = len(self.tokens)
+        self.tokens.append(token)
+        self.characters.update(token)
+        self.has_whitespace = self.has_whitespace or any(character.isspace() for character in token)

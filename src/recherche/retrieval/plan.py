@@ -1,0 +1,102 @@
+"""What an index must find for a query: runs of tokens of fixed length, where they may stand, what must follow.
+
+    piece    a run of `length` tokens, some of them given; some of them returned as groups
+    plan     one of several pieces of equal or different length, at an anchor; possibly after an earlier piece
+    tally    the k-th occurrence of a token, counted from the start
+
+A plan says the same as its pattern, so both give the same answer. A piece never contains a hidden span.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import final
+
+from recherche.queries import AR, CGram, Count, FirstEdge, Index, LastWrite, NextEdge, Parent, Query
+
+
+class Anchor(Enum):
+    """Where a piece may stand, and which of several places counts."""
+
+    FIRST = "the earliest place"
+    INNER = "the earliest place that is not the very start"
+    START = "the very start only"
+    LAST = "the latest place"
+
+
+class Tail(Enum):
+    """What must come after a piece."""
+
+    OPEN = "anything or nothing"
+    MORE = "at least one more token, hidden or not"
+    END = "nothing"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of tokens.
+
+    Attributes:
+        length: number of tokens in the run.
+        given: (offset in the run, token) for the tokens that are prescribed, by ascending offset.
+        groups: (group number, offset in the run) for the tokens that are captured, by ascending group.
+    """
+
+    length: int
+    given: tuple[tuple[int, str], ...]
+    groups: tuple[tuple[int, int], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Alternatives (earlier ones win at the same place), an anchor, a tail, and what must stand before."""
+
+    pieces: tuple[Piece, ...]
+    anchor: Anchor = Anchor.FIRST
+    tail: Tail = Tail.OPEN
+    before: tuple[Piece, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Occurrence number `threshold` (from 0) of a token, followed by two more tokens, no hidden span before it."""
+
+    value: str
+    threshold: int
+
+
+def plan_of(query: Query) -> Plan | Tally:
+    """The plan that says the same as the template of `query`."""
+    match query:
+        case Index(position):
+            return Plan((Piece(position + 1, (), ((1, position - 1),)),), Anchor.START)
+        case AR(key, select):
+            anchor = Anchor.FIRST if select == "first" else Anchor.LAST
+            return Plan((Piece(3, ((0, key),), ((1, 1),)),), anchor)
+        case CGram(prefix):
+            size = len(prefix)
+            return Plan((Piece(2 * size + 1, tuple(enumerate(prefix)), ((1, size),)),))
+        case Count(value, threshold):
+            return Tally(value, threshold)
+        case Parent(child):
+            return Plan((Piece(3, ((1, "-"), (2, child)), ((1, 0),)),))
+        case FirstEdge(vertex):
+            return Plan(_edges_at(vertex))
+        case NextEdge(vertex, after):
+            used = (_edge(after, vertex), _edge(vertex, after))
+            return Plan(_edges_at(vertex), before=used)
+        case LastWrite(pointer):
+            return Plan((Piece(4, ((0, pointer), (1, "="), (3, ";")), ((1, 2),)),), Anchor.LAST)
+
+
+def _edge(u: str, v: str) -> Piece:
+    return Piece(3, ((0, u), (1, "~"), (2, v)), ())
+
+
+def _edges_at(vertex: str) -> tuple[Piece, Piece]:
+    return (
+        Piece(3, ((1, "~"), (2, vertex)), ((1, 0),)),
+        Piece(3, ((0, vertex), (1, "~")), ((2, 2),)),
+    )

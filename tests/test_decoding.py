@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 
 from recherche.decoding import Decoder, EndReason, Generation, Session, generate
 from recherche.errors import ConfigError
+from recherche.models.config import AttentionLayer, LanguageModelConfig, MambaLayer
+from recherche.models.language_model import LanguageModel
 
 VOCAB_SIZE, START, END, ANSWER, FOUND = 12, 1, 2, 3, 4
+
+MAMBA = MambaLayer(d_state=4)
+ATTENTION = AttentionLayer(n_heads=2, d_ffn=32)
 
 
 class Memory(NamedTuple):
@@ -90,11 +95,28 @@ class Doubling:
         self.num_finished += 1
 
 
-def recompute_each_prefix(model: RandomRNN, prompt: Sequence[int], session: Doubling, budget: int) -> list[int]:
+class Interrupting:
+    """Appends two tokens after every third one."""
+
+    in_query = False
+
+    def __init__(self) -> None:
+        self.num_heard = 0
+
+    def feed(self, token: int) -> tuple[int, ...]:
+        self.num_heard += 1
+        return ((token + self.num_heard) % VOCAB_SIZE, token) if self.num_heard % 3 == 0 else ()
+
+    def finish(self) -> None:
+        pass
+
+
+def recompute_each_prefix(model: Any, prompt: Sequence[int], session: Any, budget: int) -> list[int]:
     """The oracle: one text, the whole prefix read again for each token."""
     new: list[int] = []
     while len(new) < budget:
-        logits, _ = model.prefill(torch.tensor([[*prompt, *new]]))
+        tokens = torch.tensor([[*prompt, *new]])
+        logits = model(tokens)[0, -1] if isinstance(model, LanguageModel) else model.prefill(tokens)[0]
         token = int(logits.argmax())
         is_answer = token == ANSWER and not session.in_query
         new.append(token)
@@ -128,10 +150,30 @@ def test_a_batch_writes_what_recomputing_each_prefix_writes(seed: int, num_rows:
         assert generation.tokens.tolist() == recompute_each_prefix(model, prompt.tolist(), Doubling(), budget)
 
 
+@pytest.mark.parametrize(
+    "layers",
+    [(MAMBA, MAMBA), (ATTENTION, ATTENTION), (MAMBA, ATTENTION)],
+    ids=["mamba", "transformer", "hybrid"],
+)
+def test_language_models_write_what_recomputing_each_prefix_writes(layers: tuple[Any, ...]) -> None:
+    generator = torch.Generator().manual_seed(5)
+    model = LanguageModel(LanguageModelConfig(d_model=16, vocab_size=VOCAB_SIZE, layers=layers), generator).double()
+    rng = np.random.default_rng(5)
+    prompts = [rng.integers(0, VOCAB_SIZE, size=length) for length in (3, 9, 1, 6, 6, 2)]
+    budgets = [25, 30, 4, 22, 9, 30]
+    generations = run(model, *prompts, sessions=[Interrupting() for _ in prompts], budget=np.array(budgets))
+    with torch.inference_mode():
+        expected = [
+            recompute_each_prefix(model, prompt.tolist(), Interrupting(), budget)
+            for prompt, budget in zip(prompts, budgets, strict=True)
+        ]
+    assert [generation.tokens.tolist() for generation in generations] == expected
+
+
 def test_the_oracle_notices_a_model_that_forgets_forced_tokens() -> None:
     class Forgetful(RandomRNN):
         def step(self, token: torch.Tensor, state: Any) -> tuple[torch.Tensor, Any]:
-            logits, after = super().step(token, state)
+            _, after = super().step(token, state)
             kept = torch.where((token == FOUND)[:, None], state[0].hidden, after[0].hidden)
             return kept @ self.head, (Memory(kept),)
 

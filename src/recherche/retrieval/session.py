@@ -84,6 +84,11 @@ class SearchSession:
         self._open: list[int] = []
         self._generated = 0
 
+    @property
+    def in_query(self) -> bool:
+        """Whether the next token would be part of a query."""
+        return bool(self._open)
+
     def feed(self, token_id: int) -> tuple[int, ...]:
         """Take one generated token; return the ids to append: a result or a failure token, empty if no search ended.
 

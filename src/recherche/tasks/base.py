@@ -46,7 +46,7 @@ class Batch:
 
     Attributes:
         tokens: prompt then target of each row.
-        loss_mask: True at the tokens that the model must produce (never in the prompt, in a retrieved span or in padding).
+        loss_mask: True at tokens that the model must produce (not in the prompt, in a retrieved span or in padding).
         prompt_lengths: number of prompt tokens of each row.
         lengths: number of prompt and target tokens of each row.
         answers: id of the right answer of each row.
@@ -68,6 +68,19 @@ def draw_keys(generator: np.random.Generator, batch_size: int) -> UInt64[np.ndar
 
 class AbstractTask(ABC):
     """A distribution of problems with a right answer each."""
+
+    @classmethod
+    @abstractmethod
+    def configured(cls, *, n: int, protocol: str, **options: Any) -> "AbstractTask":
+        """The task from the plain names that files and the command line use.
+
+        Args:
+            protocol: direct, cot or retrieval.
+            options: the task's own settings by name.
+
+        Raises:
+            ConfigError: an unknown protocol or option, or a size that is too small.
+        """
 
     @property
     @abstractmethod

@@ -1,0 +1,199 @@
+"""How the answer of IsTree may be worked out: three protocols, each a rendering of the same depth-first search.
+
+    Direct         YES|NO
+    EulerTour      v1 ... vk YES|NO: the vertices in the order the walk meets them, down and back (Algorithm 1)
+    RetrievalTour  every move of the walk is a search of the text written so far
+
+The answer is YES iff the walk meets no cycle and enters all n vertices. Then m = n - 1, and the tour has 2n - 1
+vertices.
+
+Grammar of the retrieval trace. S is <StartSearch>, E is <EndSearch>; the token after E is what the search returns
+(FAILED if there is nothing), and all others are the model's own. Three queries are asked:
+
+    S v - E p      Parent(v): p of the first record `p - v` in the trace; FAILED if v has not been entered
+    S v ~ E u      FirstEdge(v): the other end of the first edge at v
+    S v ~ w E u    NextEdge(v, after=w): the other end of the first edge at v after {w, v}
+
+    enter v        `S v ~ E u`, for the root 1 and after each record `p - v`. If u is the parent p: `S v ~ p E u` again.
+                   Now u is the candidate at v.
+    candidate u    `S u - E r`. If u is 1 or r is a vertex, u has been visited and is not the parent: a cycle, `NO`.
+                   (The root has no record; that 1 is visited is for the model to know.) Else write the record `v - u`
+                   and enter u.
+    FAILED         v is finished. At the root the walk is over: `YES` or `NO`. Elsewhere go back to the parent p:
+                   `S p - E g` (its own parent g, FAILED at the root), `S p ~ v E u`, and if u is g `S p ~ g E u` again.
+                   Now u is the candidate at p.
+
+Two edges, 1 ~ 2 and 3 ~ 2, a line of the trace for each move:
+
+    >>> from recherche.tasks import IsTree, RandomTrees, RetrievalTour
+    >>> example = IsTree(n_nodes=3, protocol=RetrievalTour(), graphs=RandomTrees()).example_of([(1, 2), (3, 2)])
+    >>> " ".join(example.prompt)
+    '<s> 1 ~ 2 3 ~ 2 <d>'
+    >>> print(" ".join(example.target).replace("<StartSearch>", "S").replace("<EndSearch>", "E"))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    S 1 ~ E 2 S 2 - E FAILED 1 - 2
+    S 2 ~ E 1 S 2 ~ 1 E 3 S 3 - E FAILED 2 - 3
+    S 3 ~ E 2 S 3 ~ 2 E FAILED
+    S 2 - E 1 S 2 ~ 3 E FAILED
+    S 1 - E FAILED S 1 ~ 2 E FAILED
+    YES
+
+Algorithm 2 of the paper asks for the parent at every vertex that is met. Here it is asked for only when the walk comes
+back: at a first visit the parent stands in the record just written, two tokens before.
+
+Reference: Wen, Dang & Lyu (2024), Algorithms 1 and 2, https://arxiv.org/abs/2402.18510
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar, final
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from recherche.kernels.compiled import compiled
+from recherche.kernels.tree_walk import BACK, ENTER, FIRST_EDGE, NEXT_EDGE, PARENT
+from recherche.tasks.rows import Targets
+from recherche.tasks.symbols import EDGE_ID, END_ID, FAILED_ID, NO_ID, RECORD_ID, START_ID, YES_ID
+
+Steps = Int64[np.ndarray, "b s 4"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """The walks of a batch of graphs, as `kernels.tree_walk` records them."""
+
+    steps: Steps
+    num_steps: Int64[np.ndarray, " b"]
+    trees: Bool[np.ndarray, " b"]
+
+
+class AbstractProtocol(ABC):
+    """What the model writes between the graph and the end of the text, the answer last."""
+
+    name: ClassVar[str]
+    uses_search: ClassVar[bool] = False
+
+    @abstractmethod
+    def max_target(self, n_nodes: int) -> int:
+        """The most tokens that a target can have."""
+
+    @abstractmethod
+    def write(self, walks: Walks, n_nodes: int) -> Targets:
+        """The target of each walk."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Direct(AbstractProtocol):
+    """The answer at once."""
+
+    name: ClassVar[str] = "direct"
+
+    def max_target(self, n_nodes: int) -> int:
+        """One token."""
+        return 1
+
+    def write(self, walks: Walks, n_nodes: int) -> Targets:
+        """YES or NO."""
+        n_rows = len(walks.trees)
+        answers = np.where(walks.trees, YES_ID, NO_ID).astype(np.int64)
+        return Targets(answers[:, None], np.ones((n_rows, 1), np.bool_), np.ones(n_rows, np.int64))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EulerTour(AbstractProtocol):
+    """The tour in vertices: chain of thought without searches."""
+
+    name: ClassVar[str] = "cot"
+
+    def max_target(self, n_nodes: int) -> int:
+        """A full tour and the answer."""
+        return 2 * n_nodes
+
+    def write(self, walks: Walks, n_nodes: int) -> Targets:
+        """Each vertex as the walk comes to it, from above or from below."""
+        return Targets(*write_tours(walks.steps, walks.num_steps, walks.trees, self.max_target(n_nodes)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RetrievalTour(AbstractProtocol):
+    """The tour in searches: what is needed is looked up, never remembered."""
+
+    name: ClassVar[str] = "retrieval"
+    uses_search: ClassVar[bool] = True
+
+    def max_target(self, n_nodes: int) -> int:
+        """A tree's trace.
+
+        The root costs its first search (5) and the answer (1). Any other vertex costs 30: it is checked (5), recorded
+        (3) and asked for its first edge (5), skips its parent's edge once (6), and when it is finished its parent is
+        asked for the grandparent (5) and the next edge (6). A walk that meets a cycle leaves a vertex unfinished.
+        """
+        return 30 * (n_nodes - 1) + 6
+
+    def write(self, walks: Walks, n_nodes: int) -> Targets:
+        """Each search with its result, and a record for each vertex entered."""
+        return Targets(*write_searches(walks.steps, walks.num_steps, walks.trees, self.max_target(n_nodes)))
+
+
+PROTOCOLS = MappingProxyType({protocol.name: protocol for protocol in (Direct(), EulerTour(), RetrievalTour())})
+
+
+@compiled
+def write_tours(
+    steps: Steps, num_steps: Int64[np.ndarray, " b"], trees: Bool[np.ndarray, " b"], width: int
+) -> tuple[Int64[np.ndarray, "b q"], Bool[np.ndarray, "b q"], Int64[np.ndarray, " b"]]:
+    """Tokens, loss mask and lengths of Euler tours."""
+    n_rows = len(steps)
+    tokens = np.empty((n_rows, width), np.int64)
+    lengths = np.empty(n_rows, np.int64)
+    for row in range(n_rows):
+        at = 0
+        for i in range(num_steps[row]):
+            kind = steps[row, i, 0]
+            if kind in (ENTER, BACK):
+                tokens[row, at] = FAILED_ID + steps[row, i, 2]
+                at += 1
+        tokens[row, at] = YES_ID if trees[row] else NO_ID
+        lengths[row] = at + 1
+    return tokens, np.ones((n_rows, width), np.bool_), lengths
+
+
+@compiled
+def write_searches(
+    steps: Steps, num_steps: Int64[np.ndarray, " b"], trees: Bool[np.ndarray, " b"], width: int
+) -> tuple[Int64[np.ndarray, "b q"], Bool[np.ndarray, "b q"], Int64[np.ndarray, " b"]]:
+    """Tokens, loss mask and lengths of retrieval traces."""
+    n_rows = len(steps)
+    tokens = np.empty((n_rows, width), np.int64)
+    loss_mask = np.ones((n_rows, width), np.bool_)
+    lengths = np.empty(n_rows, np.int64)
+    for row in range(n_rows):
+        at = 0
+        for i in range(num_steps[row]):
+            kind, a, b, found = steps[row, i]
+            if kind == ENTER and a != 0:
+                tokens[row, at] = FAILED_ID + a
+                tokens[row, at + 1] = RECORD_ID
+                tokens[row, at + 2] = FAILED_ID + b
+                at += 3
+            elif kind in (FIRST_EDGE, NEXT_EDGE, PARENT):
+                tokens[row, at] = START_ID
+                tokens[row, at + 1] = FAILED_ID + a
+                tokens[row, at + 2] = RECORD_ID if kind == PARENT else EDGE_ID
+                at += 3
+                if kind == NEXT_EDGE:
+                    tokens[row, at] = FAILED_ID + b
+                    at += 1
+                tokens[row, at] = END_ID
+                tokens[row, at + 1] = FAILED_ID + found
+                loss_mask[row, at + 1] = False
+                at += 2
+        tokens[row, at] = YES_ID if trees[row] else NO_ID
+        lengths[row] = at + 1
+    return tokens, loss_mask, lengths

@@ -27,7 +27,6 @@ from recherche.tasks.base import AbstractTask, draw_keys
 from recherche.training.checkpoint import load_training, load_weights, save_training, save_weights
 from recherche.training.loop import Trainer
 
-CHECKPOINT_SECONDS = 60.0
 NUM_EXAMPLES = 6
 NUM_TEACHER_FORCED = 500
 
@@ -58,10 +57,12 @@ class Watch(NamedTuple):
     Attributes:
         stop: asked between rows of metrics; True ends the cell after saving it.
         report: told how far the cell is.
+        save_every: seconds between two checkpoints; what a crash can cost.
     """
 
     stop: Callable[[], bool] = lambda: False
     report: Callable[[Progress], None] = lambda progress: None
+    save_every: float = 60.0
 
 
 def claim(folder: Path, config: RunConfig) -> None:
@@ -168,7 +169,7 @@ class Cell(NamedTuple):
             note = f"loss {row.loss:.3f}, n {row.n}"
             self.watch.report(Progress("train", row.step, trainer.plan.num_steps, note))
             stopping = self.watch.stop()
-            if stopping or time.monotonic() - saved_at > CHECKPOINT_SECONDS:
+            if stopping or time.monotonic() - saved_at >= self.watch.save_every:
                 self._save(trainer, training_file)
                 saved_at = time.monotonic()
             if stopping:

@@ -38,12 +38,14 @@ class Recipe(NamedTuple):
         batch_size: samples a step.
         curriculum: how n grows.
         num_samples: graphs that the accuracy is measured on.
+        naming: which names the vertices of graphs below the final n get ("first": 1..n', "random": any).
     """
 
     num_steps: int
     batch_size: int
     curriculum: Curriculum
     num_samples: int
+    naming: str = "random"
 
 
 @final
@@ -95,7 +97,7 @@ def _quick_cells(n: int, recipes: dict[str, Recipe], seed: int) -> Iterator[tupl
 
 def quick_config(architecture: str, protocol: str, n: int, recipe: Recipe, *, seed: int = 0) -> RunConfig:
     """One cell by the quick recipe."""
-    task = TaskConfig(name="istree", n=n, protocol=protocol)
+    task = TaskConfig(name="istree", n=n, protocol=protocol, options={"naming": recipe.naming})
     size = "quick-retrieval" if protocol == "retrieval" else "quick-cot"
     plan = TrainingPlan(
         num_steps=recipe.num_steps,

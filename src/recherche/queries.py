@@ -48,7 +48,7 @@ class AR:
 @final
 @dataclass(frozen=True, slots=True)
 class CGram:
-    """The token after the first occurrence of the gram `prefix` (c - 1 tokens) that lies before the query's own copy."""
+    """The token after the first gram `prefix` (c - 1 tokens), before the query's own copy of it."""
 
     prefix: tuple[str, ...]
 
@@ -102,7 +102,7 @@ class FirstEdge:
 @final
 @dataclass(frozen=True, slots=True)
 class NextEdge:
-    """The other end of the first edge at `vertex` that comes after the edge {`after`, `vertex`}, in either orientation."""
+    """The other end of the first edge at `vertex` after the edge {`after`, `vertex`}, in either orientation."""
 
     vertex: str
     after: str

@@ -2,8 +2,17 @@
 
 The text is the tokens joined by one space. Spans that are hidden (the queries a model has written) count in the
 positions that are reported, but the searched text has an empty token in their place, which no template crosses.
+
+A search goes through the tiers until one can answer:
+
+    template     the pattern is literally a template's text: the query it stands for is answered from the index
+    recognised   the pattern's tree asks for runs of whole tokens: the same
+    re2          anything else: translated, and run on the text's bytes
 """
 
+import dataclasses
+import functools
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import final
@@ -12,38 +21,48 @@ import numpy as np
 
 from recherche.queries import Query
 from recherche.retrieval import templates
+from recherche.retrieval.engine import Program, Spans, check_cost, compile_program, run_within
 from recherche.retrieval.finder import Groups, find
 from recherche.retrieval.index import TokenIndex
 from recherche.retrieval.lexicon import Lexicon
 from recherche.retrieval.limits import Limits, Mode, Paper
-from recherche.retrieval.outcome import Found, Refusal, Status, Tier
-from recherche.retrieval.plan import Plan, Tally, plan_of
+from recherche.retrieval.outcome import Found, RefusedError, Status, Tier
+from recherche.retrieval.pattern import read_pattern
+from recherche.retrieval.plan import plan_of
+from recherche.retrieval.recognise import recognise
+from recherche.retrieval.syntax import At, Tree, walk
+from recherche.retrieval.text import Text
+from recherche.retrieval.translate import translate
 from recherche.vocab import CONTROL_TOKENS
 
 Tokens = Sequence[str] | Sequence[int] | np.ndarray
 """Strings, or ids where the context has a vocabulary."""
+
+_RESERVED = "The result would hold a control token or a hidden query; ask for what stands outside them."
 
 
 @final
 class Context:
     """Tokens so far, and what can be found in them. Made by `Retriever.context`."""
 
-    __slots__ = ("_extra", "_index", "_lexicon", "_mode", "limits")
+    __slots__ = ("_extra", "_index", "_lexicon", "_text", "limits", "mode")
 
     def __init__(self, lexicon: Lexicon, *, mode: Mode, limits: Limits) -> None:
+        self.mode = mode
         self.limits = limits
-        self._mode = mode
         self._lexicon = lexicon
         self._index = TokenIndex()
         self._extra: list[int] = []
+        self._text = Text()
 
     def __len__(self) -> int:
         return len(self._index) + (self._extra[-1] if self._extra else 0)
 
     @property
-    def mode(self) -> Mode:
-        """The rules for which group is the result, and what a model sees if there is none."""
-        return self._mode
+    def text(self) -> str:
+        """The searched text."""
+        self._text.grow(self._index, self._lexicon)
+        return self._text.data.decode()
 
     def extend(self, tokens: Tokens) -> None:
         """Add tokens to the searched text: ids if the context has a vocabulary, else strings.
@@ -51,7 +70,7 @@ class Context:
         Raises:
             VocabError: a token or id that the vocabulary does not hold, or that no text can hold.
         """
-        self._index.append(self._ids(tokens))
+        self._index.append(self._lexicon.ids_of(tokens))
 
     def hide(self, tokens: Tokens) -> None:
         """Add tokens that no search shall see: the query that a model has just written.
@@ -59,57 +78,142 @@ class Context:
         Raises:
             VocabError: as for `extend`.
         """
-        count = len(self._ids(tokens))
+        count = len(self._lexicon.ids_of(tokens))
         if count:
             self._index.append_hidden()
             self._extra.append((self._extra[-1] if self._extra else 0) + count - 1)
 
     def fork(self) -> "Context":
         """A context with the same tokens that grows on its own."""
-        twin = Context(self._lexicon, mode=self._mode, limits=self.limits)
+        twin = Context(self._lexicon, mode=self.mode, limits=self.limits)
         twin._index = self._index.fork()
         twin._extra = self._extra.copy()
+        twin._text = self._text.fork()
         return twin
 
     def query(self, query: Query) -> Found:
         """Answer a structured query from the index."""
         groups = find(plan_of(query), self._index, self._lexicon.ids)
-        return self._found(groups, Tier.QUERY, pattern=None)
+        return self._found_tokens(groups, Tier.QUERY, None)
 
     def search(self, pattern: str) -> Found:
         """Search for a pattern in Python's `re` syntax; every outcome, a refusal too, is a `Found`."""
+        query = templates.read(pattern) if len(pattern) <= self.limits.pattern_bytes else None
+        if query is not None:
+            return self._found_tokens(find(plan_of(query), self._index, self._lexicon.ids), Tier.TEMPLATE, pattern)
         try:
-            query = templates.read(pattern)
-            if query is not None:
-                return self._found(self._find(plan_of(query)), Tier.TEMPLATE, pattern)
-            raise Refusal(Status.UNSUPPORTED, "only templates")
-        except Refusal as refusal:
+            tree = self._read(pattern)
+            plan = recognise(tree, self._lexicon, has_hidden=bool(self._index.hidden))
+            if plan is not None:
+                return self._found_tokens(find(plan, self._index, self._lexicon.ids), Tier.RECOGNISED, pattern)
+            return self._run(tree, pattern)
+        except RefusedError as refusal:
             return Found(refusal.status, reason=str(refusal), pattern=pattern)
 
-    def _find(self, plan: Plan | Tally) -> Groups | None:
-        return find(plan, self._index, self._lexicon.ids)
+    def search_all(self, pattern: str) -> list[Found]:
+        """All matches from left to right, none over another; at least one outcome, which says if there are none.
 
-    def _ids(self, tokens: Tokens) -> list[int]:
-        if self._lexicon.is_open:
-            return self._lexicon.encode(tokens)
-        return self._lexicon.check(tokens)
+        The deadline is for all together: if it comes first, the last outcome is TIMEOUT.
+        """
+        try:
+            return self._run_all(self._read(pattern), pattern)
+        except RefusedError as refusal:
+            return [Found(refusal.status, reason=str(refusal), pattern=pattern)]
 
-    def _found(self, groups: Groups | None, tier: Tier, pattern: str | None) -> Found:
+    def explain(self, pattern: str) -> Found:
+        """The outcome of `search`, always with the translated pattern and its size where RE2 accepts it."""
+        found = self.search(pattern)
+        try:
+            translated = translate(self._read(pattern), self._lexicon.characters, self.limits)
+            size = compile_program(translated, self.limits.memory_bytes).size
+        except RefusedError:
+            return found
+        return dataclasses.replace(found, translated=translated, program_size=size)
+
+    def _read(self, pattern: str) -> Tree:
+        tree = read_pattern(pattern, self.limits)
+        if not tree.n_groups:
+            raise RefusedError(
+                Status.NO_GROUP,
+                f"The pattern {pattern!r} returns nothing; put parentheses around what it shall return.",
+            )
+        return tree
+
+    def _compile(self, tree: Tree) -> tuple[Program, str, float]:
+        """(the program, its text, a bound on the cost of one search), with the text brought up to date."""
+        self._text.grow(self._index, self._lexicon)
+        if not self._text.data and any(node == At("B") for node in walk(tree.root)):
+            raise RefusedError(Status.UNSUPPORTED, r"\B in an empty text differs between versions; search a text.")
+        translated = translate(tree, self._lexicon.characters, self.limits)
+        program = compile_program(translated, self.limits.memory_bytes)
+        return program, translated, check_cost(program, len(self._text.data), self.limits)
+
+    def _run(self, tree: Tree, pattern: str) -> Found:
+        program, translated, cost = self._compile(tree)
+        data = self._text.data
+        blank = Found(Status.NO_MATCH, tier=Tier.RE2, pattern=pattern, translated=translated, program_size=program.size)
+        try:
+            spans = run_within(lambda: program.match(data), cost=cost, limits=self.limits, abandon=self._text.share)
+        except RefusedError as refusal:
+            return dataclasses.replace(blank, status=refusal.status, reason=str(refusal))
+        return blank if spans is None else self._found_bytes(spans, blank)
+
+    def _run_all(self, tree: Tree, pattern: str) -> list[Found]:
+        program, translated, _ = self._compile(tree)
+        data = self._text.data
+        blank = Found(Status.NO_MATCH, tier=Tier.RE2, pattern=pattern, translated=translated, program_size=program.size)
+        late = dataclasses.replace(blank, status=Status.TIMEOUT, reason="The deadline came before the end of the text.")
+        search = functools.partial(program.match_all, data, seconds=0.9 * self.limits.deadline_ms / 1000)
+        try:
+            matches, is_complete = run_within(search, cost=math.inf, limits=self.limits, abandon=self._text.share)
+        except RefusedError as refusal:
+            return [dataclasses.replace(blank, status=refusal.status, reason=str(refusal))]
+        found = [self._found_bytes(spans, blank) for spans in matches]
+        return found + [late] * (not is_complete) or [blank]
+
+    def _found_tokens(self, groups: Groups | None, tier: Tier, pattern: str | None) -> Found:
+        """The outcome of a plan; a captured group is one token."""
         if groups is None:
             return Found(Status.NO_MATCH, tier=tier, pattern=pattern)
-        if isinstance(self._mode, Paper):
-            if 1 not in groups:
-                return Found(Status.UNSET_GROUP, tier=tier, pattern=pattern)
-            begin, end = groups[1]
-        else:
-            begin, end = groups[min(groups)]
-        tokens = [self._lexicon.tokens[self._index.token(place)] for place in range(begin, end)]
-        if any(token in CONTROL_TOKENS for token in tokens):
-            return Found(Status.RESERVED_RESULT, tier=tier, pattern=pattern)
-        return Found(Status.OK, tokens, self._span(begin, end), tier=tier, pattern=pattern)
+        number = 1 if isinstance(self.mode, Paper) else min(groups)
+        if number not in groups:
+            return Found(Status.UNSET_GROUP, tier=tier, pattern=pattern)
+        place = groups[number][0]
+        token = self._lexicon.tokens[self._index.token(place)]
+        if token in CONTROL_TOKENS:
+            return Found(Status.RESERVED_RESULT, reason=_RESERVED, tier=tier, pattern=pattern)
+        begin = self._whole(place)
+        return Found(Status.OK, [token], (begin, begin + 1), tier=tier, pattern=pattern)
 
-    def _span(self, begin: int, end: int) -> tuple[int, int]:
-        """Places of the searched text as places of the whole context."""
-        row = bisect_right(self._index.hidden, begin)
-        extra = self._extra[row - 1] if row else 0
-        return begin + extra, end + extra
+    def _found_bytes(self, spans: Spans, blank: Found) -> Found:
+        """The outcome of a match in the bytes of the text."""
+        outcome = functools.partial(dataclasses.replace, blank)
+        groups = spans[1:2] if isinstance(self.mode, Paper) else spans[1:]
+        begin, end = next((span for span in groups if span != (-1, -1)), (-1, -1))
+        if begin < 0:
+            return outcome(status=Status.UNSET_GROUP)
+        if begin == end:
+            return outcome(status=Status.EMPTY_RESULT)
+        text = self._text
+        if isinstance(self.mode, Paper):
+            begin, end = text.without_spaces(begin, end)
+            if begin == end:
+                return outcome(status=Status.EMPTY_RESULT)
+        elif not text.is_border(begin, end):
+            return outcome(status=Status.NOT_TOKEN_ALIGNED)
+        if text.count_words(begin, end) > self.limits.result_tokens:
+            reason = f"A result may have {self.limits.result_tokens} tokens (Limits.result_tokens); ask for less."
+            return outcome(status=Status.RESULT_TOO_LONG, reason=reason)
+        words = text.words(begin, end)
+        if any(not word or word in CONTROL_TOKENS for word in words):
+            return outcome(status=Status.RESERVED_RESULT, reason=_RESERVED)
+        if not all(self._lexicon.knows(word) for word in words):
+            return outcome(status=Status.NOT_TOKEN_ALIGNED)
+        place = text.place_of(begin)
+        span = self._whole(place), self._whole(place + len(words) - 1) + 1
+        return outcome(status=Status.OK, tokens=words, span=span)
+
+    def _whole(self, place: int) -> int:
+        """A place of the searched text as a place of the whole context."""
+        row = bisect_right(self._index.hidden, place)
+        return place + (self._extra[row - 1] if row else 0)

@@ -5,7 +5,6 @@ first few do not fit, the rest are tried at once, as arrays: an answer costs at 
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -144,7 +143,7 @@ def _search_clear(run: _Run, index: TokenIndex, low: int, *, step: int) -> int |
     return place if place >= low else None
 
 
-def _rarest(run: _Run, index: TokenIndex) -> tuple[int, list[Sequence[int] | np.ndarray]]:
+def _rarest(run: _Run, index: TokenIndex) -> tuple[int, list[list[int] | np.ndarray]]:
     """(offset of the key in the run, its places), over the near pairs of given tokens or else the tokens alone."""
     pairs = [(o, b - o, t, u) for (o, t), (b, u) in pairwise(run.given) if b - o <= 2]
     keys = pairs or [(offset, 0, token, token) for offset, token in run.given]

@@ -26,11 +26,6 @@ _FORK_TOKENS = 128
 _FANOUT = 4
 
 
-def pair_key(first: int, second: int) -> int:
-    """One integer for two token ids."""
-    return (first << 32) | second
-
-
 @final
 class Layer:
     """An immutable run of tokens, with the two tokens before it so that pairs across its border are its own."""
@@ -57,7 +52,7 @@ class Layer:
         window = np.concatenate((self.before, self.tokens)).astype(np.int64)
         skip = max(len(self.before), distance)
         first, second = window[skip - distance : len(window) - distance], window[skip:]
-        keys = first if distance == 0 else pair_key(first, second)
+        keys = first if distance == 0 else (first << 32) | second
         shown = np.flatnonzero((first >= 0) & (second >= 0))
         keys = keys[shown]
         order = np.argsort(keys, kind="stable")
@@ -119,24 +114,34 @@ class TokenIndex:
         layer = self._layers[bisect_right(self._starts, place) - 1]
         return int(layer.tokens[place - layer.start])
 
+    def tokens(self, begin: int, end: int) -> list[int]:
+        """The tokens at the places begin .. end - 1, which exist."""
+        if begin >= self._tail_start:
+            return self._tail[begin - self._tail_start : end - self._tail_start]
+        found: list[int] = []
+        for layer in self._layers[bisect_right(self._starts, begin) - 1 :]:
+            if layer.start >= end:
+                return found
+            found += layer.tokens[max(begin - layer.start, 0) : end - layer.start].tolist()
+        return found + self._tail[: max(end - self._tail_start, 0)]
+
     def flat(self) -> Int[np.ndarray, " t"]:
         """All tokens as one array; made anew after growth, for the rare scan."""
         if len(self._flat) != len(self):
             self._flat = np.concatenate([layer.tokens for layer in self._layers] + [np.array(self._tail, np.int64)])
         return self._flat
 
-    def positions(self, distance: int, first: int, second: int) -> list[Sequence[int] | Int[np.ndarray, " k"]]:
+    def positions(self, distance: int, first: int, second: int) -> list[list[int] | Int[np.ndarray, " k"]]:
         """Places of the pair (first, second) at `distance`, ascending, in runs; distance 0 means `first` alone."""
-        key = pair_key(first, second) if distance else first
-        runs: list[Sequence[int] | np.ndarray] = []
+        key = (first << 32) | second if distance else first
+        runs: list[list[int] | np.ndarray] = []
         for layer in self._layers:
-            places = layer.positions(distance, key)
-            if len(places):
+            if len(places := layer.positions(distance, key)):
                 runs.append(places)
         if self._indexed < len(self._tail):
             self._index_tail()
-        if places := self._maps[distance].get(key):
-            runs.append(places)
+        if newest := self._maps[distance].get(key):
+            runs.append(newest)
         return runs
 
     def is_clear(self, begin: int, end: int) -> bool:

@@ -4,8 +4,10 @@ A lexicon is either the table of a `Vocab`, fixed, or open: a token gets the nex
 character class or `\\b` means depends on the characters that the text can hold, so these are kept as tokens arrive.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import final
+
+import numpy as np
 
 from recherche.errors import VocabError
 from recherche.vocab import Vocab
@@ -27,28 +29,26 @@ class Lexicon:
         for token in vocab.tokens if vocab is not None else ():
             self._add(token)
 
-    def encode(self, tokens: Iterable[str]) -> list[int]:
-        """Ids of tokens; an open lexicon learns the new ones.
+    def ids_of(self, tokens: Sequence[str] | Sequence[int] | np.ndarray) -> list[int]:
+        """Ids of tokens: strings for an open lexicon, which learns the new ones, and ids for a fixed one.
 
         Raises:
-            VocabError: a token is empty, holds a space, a newline or a lone surrogate, or is not in a fixed table.
+            VocabError: a token is empty, holds a space, a newline or a lone surrogate; an id lies outside the table.
         """
-        ids = self.ids
-        return [ids[token] if token in ids else self._learn(token) for token in tokens]
-
-    def check(self, ids: Iterable[int]) -> list[int]:
-        """The same ids as a list of ints.
-
-        Raises:
-            VocabError: an id lies outside the table.
-        """
-        numbers = [int(number) for number in ids]
+        if self.is_open:
+            ids = self.ids
+            return [ids[token] if token in ids else self._add(str(token)) for token in tokens]
+        numbers = [int(number) for number in tokens]
         if numbers and not (min(numbers) >= 0 and max(numbers) < len(self.tokens)):
             bad = next(number for number in numbers if not 0 <= number < len(self.tokens))
             raise VocabError(
                 f"Token ids run from 0 to {len(self.tokens) - 1}, got {bad}; check the model's vocabulary."
             )
         return numbers
+
+    def knows(self, token: str) -> bool:
+        """Whether a text may hold the token: any token if the lexicon is open."""
+        return self.is_open or token in self.ids
 
     def starts_only_itself(self, token: str) -> bool:
         """Whether no other token begins with `token`, so that meeting its text is meeting the token."""
@@ -58,15 +58,7 @@ class Lexicon:
             self._prefix_free[token] = len(self.tokens), free
         return free
 
-    def _learn(self, token: str) -> int:
-        if not self.is_open:
-            raise VocabError(
-                f"The vocabulary of {len(self.tokens)} tokens does not hold {token!r}; give one that it holds."
-            )
-        self._add(token)
-        return len(self.tokens) - 1
-
-    def _add(self, token: str) -> None:
+    def _add(self, token: str) -> int:
         if not token or " " in token or "\n" in token:
             raise VocabError(
                 f"A token may not be empty or hold a space or newline, got {token!r}; split the text first."
@@ -77,3 +69,4 @@ class Lexicon:
         self.tokens.append(token)
         self.characters.update(token)
         self.has_whitespace = self.has_whitespace or any(character.isspace() for character in token)
+        return self.ids[token]

@@ -55,7 +55,7 @@ class Tier(StrEnum):
 
 
 @final
-class Refusal(QueryError):
+class RefusedError(QueryError):
     """A search that is turned down, with the name of the reason."""
 
     def __init__(self, status: Status, reason: str) -> None:

@@ -20,7 +20,7 @@ from recherche.errors import QueryError
 from recherche.queries import Query
 from recherche.retrieval import templates
 from recherche.retrieval.context import Context
-from recherche.retrieval.outcome import Found, Refusal, Status
+from recherche.retrieval.outcome import Found, RefusedError, Status
 from recherche.vocab import END_SEARCH, START_SEARCH, Vocab
 
 SPACE = "<space>"
@@ -140,7 +140,7 @@ class SearchSession:
             query = self._read_query(tokens)
             pattern = query if isinstance(query, str) else templates.render(query)
             found = self._context.search(query) if isinstance(query, str) else self._context.query(query)
-        except Refusal as refusal:
+        except RefusedError as refusal:
             found = Found(refusal.status, reason=str(refusal))
         except QueryError as error:
             found = Found(Status.SYNTAX, reason=str(error))
@@ -155,7 +155,7 @@ class SearchSession:
         allowed = limits.searches + limits.searches_per_token * self._generated
         done = sum(search.status is not Status.NESTED_START for search in self.searches)
         if done >= allowed:
-            raise Refusal(
+            raise RefusedError(
                 Status.OVER_BUDGET,
                 f"{self._generated} generated tokens allow {int(allowed)} searches, all of them are used; "
                 "raise Limits.searches or Limits.searches_per_token.",

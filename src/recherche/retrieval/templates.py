@@ -72,7 +72,7 @@ def _edge_at(vertex: str) -> str:
 def _shape(template: str) -> re.Pattern[str]:
     """The expression that recognises a template; `<name>` in it stands for one escaped token, `<n>` for a number."""
     literal = r"(?:[^ \n\\.^$*+?{}\[\]|()]|\\[\\.^$*+?{}\[\]|()])+"
-    holes = {"q": literal, "a": literal, "n": r"(?:0|[1-9][0-9]{0,17})", "gram": f"{literal}(?: {literal})*"}
+    holes = {"q": literal, "a": literal, "n": r"(?:0|[1-9][0-9]{0,8})", "gram": f"{literal}(?: {literal})*"}
     seen: set[str] = set()
 
     def hole(found: re.Match[str]) -> str:

@@ -1,0 +1,29 @@
+"""`recherche report`: draw the page of a run folder again, or set several runs side by side."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Run folders made by `recherche reproduce`.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Where the page of several runs goes.")] = None,
+) -> None:
+    """Write DIR/report.html and its figures from the files of a run; with several DIRs, a page that compares them.
+
+    [bold]Examples[/bold]
+
+      recherche report runs/quick                                 redraw
+      recherche report runs/quick runs/other --out compare.html   side by side
+
+    Reads files only: no model is loaded.
+    """
+    from recherche.report import write_comparison, write_report
+
+    if len(folders) == 1 and out is None:
+        path = write_report(folders[0])
+    else:
+        path = write_comparison(folders, out or Path("comparison.html"))
+    Console(soft_wrap=True, highlight=False).print(str(path), markup=False)

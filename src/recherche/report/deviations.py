@@ -1,0 +1,47 @@
+"""How each preset departs from the paper's recipe; stated beside every figure.
+
+Reference: Wen, Dang & Lyu (2024), Appendix B, https://arxiv.org/abs/2402.18510
+"""
+
+from types import MappingProxyType
+from typing import NamedTuple, final
+
+
+@final
+class Deviation(NamedTuple):
+    """One departure: what differs, here and in the paper."""
+
+    subject: str
+    ours: str
+    paper: str
+
+
+_SEARCHES = Deviation(
+    "Searches", "executed while the model generates, on its own context", "results written by the data generator"
+)
+_SMALL_RECIPE = (
+    Deviation("Model", "2 to 4 layers, d_model 64, SwiGLU 2x, QK-norm", "8 to 16 layers at 0.5M, SwiGLU 4x"),
+    Deviation("State", "d_state 4 in Mamba and in the hybrid", "d_state 16"),
+    Deviation(
+        "Embedding", "frozen, random orthogonal, with an untied learned head", "frozen sinusoidal, tied to the head"
+    ),
+    Deviation("Optimiser", "Muon and AdamW", "Adam with a cosine schedule"),
+    Deviation("Curriculum", "self-paced, from small n up to the n of the cell", "none"),
+    Deviation("Batch", "32 (direct 64, retrieval 16)", "64"),
+    Deviation("Training", "the same number of samples in all cells of a protocol and n", "1M samples, 5M where needed"),
+    _SEARCHES,
+)
+_OF_PRESET = MappingProxyType(
+    {
+        "smoke": _SMALL_RECIPE,
+        "quick": _SMALL_RECIPE,
+        "laptop": _SMALL_RECIPE,
+        "paper-16": (_SEARCHES,),
+        "paper": (_SEARCHES,),
+    }
+)
+
+
+def deviations_of(preset: str) -> tuple[Deviation, ...]:
+    """What the preset does differently from the paper; nothing is known of a preset without a name."""
+    return _OF_PRESET.get(preset, ())

@@ -1,0 +1,127 @@
+"""Writes the pages: one self-contained HTML file for a run, one for several runs side by side.
+
+A page asks nothing of the network: style, script and figures are inside it, and its content security policy forbids
+everything else. All text that comes from files, and so from models, is escaped by the template engine.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from recherche.errors import InputError
+from recherche.report.appearance import ARCHITECTURE_COLOURS, ROLE_OF_COLOUR
+from recherche.report.deviations import deviations_of
+from recherche.report.figures import accuracy_figure, save_figure
+from recherche.report.findings import findings_of, headline
+from recherche.report.panels import accuracy_panels, comparison_panels
+from recherche.report.results import read_run
+from recherche.report.sections import bar_plots, configs_of, example_groups, facts_of, learning_sections, marks_of
+from recherche.report.tables import RESULT_COLUMNS, Column, comparison_rows, result_rows
+
+
+def write_report(folder: Path) -> Path:
+    """Write report.html, figure.png and figure.svg into a run folder, and return the path of the page.
+
+    Raises:
+        InputError: the folder holds no results, or a file of it is damaged.
+    """
+    run = read_run(folder)
+    panels = accuracy_panels(run)
+    page = (
+        _environment()
+        .get_template("report.html")
+        .render(
+            run=run,
+            headline=headline(run),
+            facts=facts_of(run),
+            series=panels[0].series if panels else (),
+            marks=marks_of(panels, [result.size for result in run.results]),
+            bars=bar_plots(panels),
+            deviations=deviations_of(run.record.preset),
+            findings=findings_of(run),
+            columns=RESULT_COLUMNS,
+            rows=result_rows(run),
+            learning=learning_sections(run),
+            examples=example_groups(run),
+            configs=configs_of(run),
+            environment=_pretty({"versions": run.record.versions, "machine": run.record.machine}),
+        )
+    )
+    if panels:
+        save_figure(accuracy_figure(panels), folder)
+    return _write(folder / "report.html", page)
+
+
+def write_comparison(folders: Sequence[Path], path: Path) -> Path:
+    """Write a page with the cells of several runs side by side to `path`, and return it.
+
+    Raises:
+        InputError: there are fewer than two folders, or one holds no results.
+    """
+    if len(folders) < 2:
+        raise InputError(f"A comparison needs two or more run folders, got {len(folders)}; name another one.")
+    runs = [read_run(folder) for folder in folders]
+    labels = _distinct_labels(folders)
+    panels = comparison_panels(runs, labels)
+    head = ("Architecture", "Protocol", "n", "Size")
+    columns = [Column(name, "", numeric=name == "n") for name in head]
+    columns += [Column(label, "accuracy and 95 % interval") for label in labels]
+    columns.append(Column("Difference", "accuracy of the last run less that of the first, in points"))
+    page = (
+        _environment()
+        .get_template("comparison.html")
+        .render(
+            labels=labels,
+            headlines=list(zip(labels, map(headline, runs), strict=True)),
+            series=panels[0].series if panels else (),
+            marks=marks_of(panels, [result.size for run in runs for result in run.results]),
+            bars=bar_plots(panels),
+            deviations=[(label, deviations_of(run.record.preset)) for label, run in zip(labels, runs, strict=True)],
+            columns=columns,
+            rows=comparison_rows(runs),
+        )
+    )
+    return _write(path, page)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("recherche.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=False
+    )
+    templates = files("recherche.report") / "templates"
+    environment.globals |= {
+        "style": Markup((templates / "style.css").read_text(encoding="utf-8")),
+        "script": Markup((templates / "script.js").read_text(encoding="utf-8")),
+    }
+    environment.filters |= {"role": ROLE_OF_COLOUR.__getitem__, "architecture_role": _architecture_role}
+    return environment
+
+
+def _architecture_role(architecture: str) -> str:
+    colour = ARCHITECTURE_COLOURS.get(architecture)
+    return ROLE_OF_COLOUR[colour] if colour else "muted"
+
+
+def _distinct_labels(folders: Sequence[Path]) -> list[str]:
+    """Folder names; whole paths if two folders have the same name."""
+    names = [folder.resolve().name for folder in folders]
+    return names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+
+
+def _pretty(values: Any) -> str:
+    return json.dumps(values, indent=2, ensure_ascii=False)
+
+
+def _write(path: Path, text: str) -> Path:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+    return path

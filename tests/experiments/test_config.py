@@ -76,14 +76,14 @@ def test_another_version_is_refused():
 
 
 def test_a_vocabulary_that_does_not_fit_is_refused():
-    with pytest.raises(ConfigError, match="set model.vocab_size=17"):
+    with pytest.raises(ConfigError, match=r"set model.vocab_size=17"):
         CONFIG.replace(("model.vocab_size=40",))
 
 
 @pytest.mark.parametrize("content", ["", "{", "\x00"])
 def test_a_file_that_is_not_json_is_named(tmp_path, content):
     (tmp_path / "config.json").write_text(content)
-    with pytest.raises(ConfigError, match="config.json is not JSON"):
+    with pytest.raises(ConfigError, match=r"config.json is not JSON"):
         RunConfig.load(tmp_path / "config.json")
 
 

@@ -1,7 +1,14 @@
 import pytest
 
 from recherche.errors import InputError
-from recherche.experiments.files import append_json_line, read_json, read_json_lines, write_json, write_json_lines, write_text
+from recherche.experiments.files import (
+    append_json_line,
+    read_json,
+    read_json_lines,
+    write_json,
+    write_json_lines,
+    write_text,
+)
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -19,13 +26,13 @@ def test_a_last_line_cut_short_is_dropped(tmp_path):
 
 def test_a_damaged_line_in_the_middle_is_named(tmp_path):
     (tmp_path / "x.jsonl").write_text('{"a": \n{"a": 1}\n')
-    with pytest.raises(InputError, match="Line 1 of .*x.jsonl is not JSON"):
+    with pytest.raises(InputError, match=r"Line 1 of .*x.jsonl is not JSON"):
         read_json_lines(tmp_path / "x.jsonl")
 
 
 def test_no_file_has_no_rows_but_is_no_value(tmp_path):
     assert read_json_lines(tmp_path / "none.jsonl") == []
-    with pytest.raises(InputError, match="There is no file .*none.json"):
+    with pytest.raises(InputError, match=r"There is no file .*none.json"):
         read_json(tmp_path / "none.json")
 
 

@@ -5,7 +5,9 @@ from recherche.training.schedules import Cosine, WarmupStableDecay
 
 
 @pytest.mark.parametrize("num_steps", [1, 7, 100])
-@pytest.mark.parametrize("schedule", [WarmupStableDecay(), WarmupStableDecay(warmup_steps=0), Cosine(), Cosine(warmup_steps=5)])
+@pytest.mark.parametrize(
+    "schedule", [WarmupStableDecay(), WarmupStableDecay(warmup_steps=0), Cosine(), Cosine(warmup_steps=5)]
+)
 def test_factors_stay_between_zero_and_one(schedule, num_steps):
     assert all(0 < schedule.factor(step, num_steps) <= 1 for step in range(num_steps))
 

@@ -66,7 +66,9 @@ def train(
 def evaluate(
     run: Annotated[Path, typer.Option(help="Folder of a cell, or of a grid with --cell.")],
     cell: Annotated[str | None, typer.Option(help="Name of a cell of the grid.")] = None,
-    n: Annotated[int | None, typer.Option("--n", "--n-nodes", help="Size of the graphs; the run's own if not given.")] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", "--n-nodes", help="Size of the graphs; the run's own if not given.")
+    ] = None,
     num: Annotated[int, typer.Option(help="Number of fresh graphs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the graphs.")] = 1,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
@@ -140,6 +142,8 @@ def _progress(console: Console) -> Iterator[Any]:
         def show(progress: Any) -> None:
             if bar.tasks[0].description != progress.phase:
                 bar.reset(line, description=progress.phase)
-            bar.update(line, description=progress.phase, total=progress.total, completed=progress.done, note=progress.note)
+            bar.update(
+                line, description=progress.phase, total=progress.total, completed=progress.done, note=progress.note
+            )
 
         yield show

@@ -1,11 +1,11 @@
 """One cell, from its configuration to its numbers: train, checkpoint, measure, write; resumable at every moment.
 
-    FOLDER/config.json           the whole configuration; a folder belongs to one configuration for ever
-    FOLDER/training.safetensors  state of the training, rewritten as it goes
-    FOLDER/metrics.jsonl         a row every few steps, and a row for each validation
-    FOLDER/model.safetensors     the trained weights
-    FOLDER/examples.jsonl        a few generated answers with their searches
-    FOLDER/result.json           the numbers; its presence says that the cell is done
+FOLDER/config.json           the whole configuration; a folder belongs to one configuration for ever
+FOLDER/training.safetensors  state of the training, rewritten as it goes
+FOLDER/metrics.jsonl         a row every few steps, and a row for each validation
+FOLDER/model.safetensors     the trained weights
+FOLDER/examples.jsonl        a few generated answers with their searches
+FOLDER/result.json           the numbers; its presence says that the cell is done
 """
 
 import time

@@ -136,7 +136,9 @@ class RunConfig(BaseModel):
         try:
             values = json.loads(path.read_text())
         except FileNotFoundError as error:
-            raise ConfigError(f"There is no run configuration {path}; name the folder of a cell that was run.") from error
+            raise ConfigError(
+                f"There is no run configuration {path}; name the folder of a cell that was run."
+            ) from error
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path} is not JSON ({error}); restore it or start the run again.") from error
         return cls.parse(values, source=str(path))

@@ -63,5 +63,7 @@ def read_json_lines(path: Path) -> list[Any]:
         except json.JSONDecodeError as error:
             if number == len(lines):
                 break
-            raise InputError(f"Line {number} of {path} is not JSON ({error}); delete the file to make it again.") from error
+            raise InputError(
+                f"Line {number} of {path} is not JSON ({error}); delete the file to make it again."
+            ) from error
     return rows

@@ -92,7 +92,10 @@ _LAPTOP = {
 def _quick_cells(n: int, recipes: dict[str, Recipe], seed: int) -> Iterator[tuple[str, RunConfig]]:
     for protocol in PROTOCOLS:
         for architecture in ARCHITECTURES:
-            yield f"{architecture}-{protocol}-n{n}", quick_config(architecture, protocol, n, recipes[protocol], seed=seed)
+            yield (
+                f"{architecture}-{protocol}-n{n}",
+                quick_config(architecture, protocol, n, recipes[protocol], seed=seed),
+            )
 
 
 def quick_config(architecture: str, protocol: str, n: int, recipe: Recipe, *, seed: int = 0) -> RunConfig:
@@ -163,7 +166,9 @@ def _laptop_cells(seed: int) -> Iterator[tuple[str, RunConfig]]:
 PRESETS = MappingProxyType(
     {
         "smoke": Preset("n = 6, nine small cells, under two minutes", lambda seed: _quick_cells(6, _SMOKE, seed)),
-        "quick": Preset("n = 16, the paper's first column, 15 minutes on 2 cores", lambda seed: _quick_cells(16, _QUICK, seed)),
+        "quick": Preset(
+            "n = 16, the paper's first column, 15 minutes on 2 cores", lambda seed: _quick_cells(16, _QUICK, seed)
+        ),
         "laptop": Preset("n = 16, 32, 64 by the quick recipe, a few hours on 2 cores", _laptop_cells),
         "paper-16": Preset("n = 16 by the paper's sizes and recipe, 27 cells", lambda seed: _paper_cells((16,), seed)),
         "paper": Preset("all 108 cells of Figures 2 and 5", lambda seed: _paper_cells((16, 32, 64, 128), seed)),

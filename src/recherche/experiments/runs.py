@@ -1,8 +1,8 @@
 """A trained cell, ready to use: its configuration, its task, its model.
 
-    run = recherche.load_run("runs/quick", cell="mamba-retrieval-n16")
-    answer = run.generate("<s> 1 ~ 2 2 ~ 3 <d>")
-    answer.text, answer.searches
+run = recherche.load_run("runs/quick", cell="mamba-retrieval-n16")
+answer = run.generate("<s> 1 ~ 2 2 ~ 3 <d>")
+answer.text, answer.searches
 """
 
 from collections.abc import Sequence

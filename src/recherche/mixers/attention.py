@@ -23,6 +23,8 @@ from torch import Tensor, nn
 from torch.nn.functional import rms_norm, scaled_dot_product_attention
 
 from recherche.errors import ConfigError
+from recherche.kernels.bridge import has_compiled_path
+from recherche.kernels.rotary_heads import QK_EPS, Heads, rotary_heads
 from recherche.mixers.base import AbstractMixer, LayerConfig
 from recherche.mixers.kv_cache import KVState
 from recherche.mixers.projection import Projection, generator_or_default
@@ -109,11 +111,15 @@ class Attention(AbstractMixer):
         self, x: Float[Tensor, "b t d"], state: KVState
     ) -> tuple[Float[Tensor, "b h t k"], Float[Tensor, "b g t k"], Float[Tensor, "b g t k"]]:
         """Queries and keys, rotated, and values."""
-        heads = self.qkv_proj(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)
+        qkv = self.qkv_proj(x)
+        table = self.rotary.upto(state.columns + x.shape[1], x)
+        if has_compiled_path(qkv):
+            starts = torch.as_tensor(state.next_positions()).flatten().expand(x.shape[0])
+            return rotary_heads(qkv, self.qk_scale, table, starts, heads=Heads(self.n_heads, self.n_kv_heads))
+        heads = qkv.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
         q, k, v = heads.split((self.n_heads, self.n_kv_heads, self.n_kv_heads), dim=1)
         if self.qk_scale is not None:
-            q = rms_norm(q, (self.d_head,), self.qk_scale[0], eps=1e-6)
-            k = rms_norm(k, (self.d_head,), self.qk_scale[1], eps=1e-6)
+            q = rms_norm(q, (self.d_head,), self.qk_scale[0], eps=QK_EPS)
+            k = rms_norm(k, (self.d_head,), self.qk_scale[1], eps=QK_EPS)
         start = state.next_positions()
-        table = self.rotary.upto(state.columns + x.shape[1], x)
         return rotate(q, table, start), rotate(k, table, start), v

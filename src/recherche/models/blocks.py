@@ -12,8 +12,9 @@ from typing import final
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import rms_norm, silu
 
+from recherche.kernels.rms_norm import rms_norm
+from recherche.kernels.swiglu import swiglu
 from recherche.mixers.base import LayerConfig, State
 from recherche.mixers.projection import Projection
 
@@ -29,7 +30,7 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """Vectors of mean square 1, each coordinate times its weight."""
-        return rms_norm(x, self.weight.shape, self.weight, self.eps)
+        return rms_norm(x, self.weight, eps=self.eps)
 
 
 @final
@@ -43,8 +44,7 @@ class SwiGLU(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """W_down [ silu(W_gate x) * W_up x ]."""
-        gate, up = self.gate_up_proj(x).chunk(2, dim=-1)
-        return self.out_proj(silu(gate) * up)
+        return self.out_proj(swiglu(self.gate_up_proj(x)))
 
 
 @final

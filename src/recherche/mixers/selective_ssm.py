@@ -23,7 +23,8 @@ from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor, nn
 
-from recherche.kernels.mamba_plain import MambaWeights, mamba_plain
+from recherche.kernels.mamba_inner import mamba_inner
+from recherche.kernels.mamba_plain import MambaWeights
 from recherche.mixers.base import AbstractMixer, LayerConfig
 from recherche.mixers.projection import Projection, generator_or_default, uniform
 
@@ -101,7 +102,7 @@ class SelectiveSSM(AbstractMixer):
         if state is None:
             state = self.init_state(x.shape[0])
         xz = self.in_proj(x)
-        y, ssm = mamba_plain(xz, self._weights(), state.window, state.ssm, lengths=lengths)
+        y, ssm = mamba_inner(xz, self._weights(), state.window, state.ssm, lengths=lengths)
         window = last_inputs(state.window, xz[..., : self.D.shape[0]], lengths)
         return self.out_proj(y), SelectiveSSMState(window, ssm)
 

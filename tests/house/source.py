@@ -28,7 +28,16 @@ class Module:
 
     def imports(self) -> Iterator[str]:
         """Dotted names that the file imports, wherever in the file; `from a import b` gives `a.b`."""
-        for node in ast.walk(self.tree):
+        yield from self._imports_below(self.tree)
+
+    def imports_when_run(self) -> Iterator[str]:
+        """The same without what only a type checker reads."""
+        for node in self.tree.body:
+            if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+                yield from self._imports_below(node)
+
+    def _imports_below(self, root: ast.AST) -> Iterator[str]:
+        for node in ast.walk(root):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):

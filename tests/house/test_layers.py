@@ -46,7 +46,7 @@ def circle(modules: dict[str, Module]) -> list[str]:
     """A circle of imports, if there is one."""
     known = set(modules)
     graph = {
-        name: {target_of(imported, known) for imported in module.imports()} - {"", name, "recherche"}
+        name: {target_of(imported, known) for imported in module.imports_when_run()} - {"", name, "recherche"}
         for name, module in modules.items()
     }
     try:
@@ -99,6 +99,11 @@ def test_an_import_that_does_not_point_down_is_named(here: str, imported: str):
     target = imported.removeprefix("recherche.").replace(".", "__")
     modules = made_up(**{here: f"def late():\n    from {imported} import thing\n", target: ""})
     assert len(illegal_imports(modules)) == 1
+
+
+def test_a_circle_for_type_checkers_only_is_none():
+    modules = made_up(tasks__a="import recherche.tasks.b", tasks__b="if TYPE_CHECKING:\n    import recherche.tasks.a")
+    assert circle(modules) == []
 
 
 def test_a_circle_inside_a_package_is_named():

@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt $(PIP_FLAGS)
 PYTEST := $(BIN)/python -m pytest
 FAST := -m "not slow and not gpu"
-SOURCES := src tests benchmarks docs
+SOURCES := src tests benchmarks docs/conf.py
 
 # Tests run next to each other, one thread each.
 test check fast-tests slow fuzz: export OMP_NUM_THREADS := 1

@@ -72,7 +72,7 @@ class SearchSession:
         read_query: turns the tokens of a query into a query or a pattern; raises QueryError if they are neither.
     """
 
-    __slots__ = ("_context", "_end", "_generated", "_open", "_read_query", "_start", "_vocab", "searches")
+    __slots__ = ("_context", "_end", "_generated", "_num_run", "_open", "_read_query", "_start", "_vocab", "searches")
 
     def __init__(self, context: Context, *, vocab: Vocab, read_query: Callable[[tuple[str, ...]], Query | str]) -> None:
         self.searches: list[Search] = []
@@ -83,6 +83,7 @@ class SearchSession:
         self._end = vocab.id_of(END_SEARCH)
         self._open: list[int] = []
         self._generated = 0
+        self._num_run = 0
 
     @property
     def in_query(self) -> bool:
@@ -123,7 +124,7 @@ class SearchSession:
         """A session with the same past that goes on on its own, for beams."""
         twin = SearchSession(self._context.fork(), vocab=self._vocab, read_query=self._read_query)
         twin.searches = self.searches.copy()
-        twin._open, twin._generated = self._open.copy(), self._generated
+        twin._open, twin._generated, twin._num_run = self._open.copy(), self._generated, self._num_run
         return twin
 
     def _query(self) -> tuple[str, ...]:
@@ -153,8 +154,7 @@ class SearchSession:
     def _check_budget(self) -> None:
         limits = self._context.limits
         allowed = limits.searches + limits.searches_per_token * self._generated
-        done = sum(search.status is not Status.NESTED_START for search in self.searches)
-        if done >= allowed:
+        if self._num_run >= allowed:
             raise RefusedError(
                 Status.OVER_BUDGET,
                 f"{self._generated} generated tokens allow {int(allowed)} searches, all of them are used; "
@@ -171,6 +171,7 @@ class SearchSession:
         ids = tuple(self._vocab.id_of(token) for token in result)
         end = len(self._context)
         self._context.extend(ids)
+        self._num_run += 1
         self.searches.append(
             Search(
                 status=found.status,

@@ -1,5 +1,11 @@
 """From torch to compiled loops: tensors as arrays that share their memory, and as many threads as torch would use."""
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
 import numba
 import numpy as np
 import torch
@@ -21,3 +27,26 @@ def use_torch_threads() -> int:
     count = min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS)
     numba.set_num_threads(count)
     return count
+
+
+def num_threads() -> int:
+    """As many threads as torch would use, and no more than numba may."""
+    return min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS)
+
+
+def on_threads(kernel: Callable[..., None], *arguments: Any) -> None:
+    """Run `kernel(thread, count, *arguments)` for each of `num_threads()` threads; it must not hold the lock."""
+    count = num_threads()
+    if count == 1:
+        kernel(0, 1, *arguments)
+        return
+    jobs = [_pool(os.getpid()).submit(kernel, thread, count, *arguments) for thread in range(1, count)]
+    kernel(0, count, *arguments)
+    for job in jobs:
+        job.result()
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Threads of this process; a forked child must not use those of its parent."""
+    return ThreadPoolExecutor(thread_name_prefix=f"kernel-{process}")

@@ -1,0 +1,71 @@
+"""What must hold for a head or a condition to mean what its proof says, checked while a program is assembled."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from recherche.constructions.affine import Affine
+from recherche.constructions.primitives.attention import Head
+from recherche.errors import CertificateError
+
+if TYPE_CHECKING:
+    from recherche.constructions.program import Program
+
+EXACT = 2**53
+"""Integers up to here are float64 numbers, and so are all partial sums of a score bounded by it."""
+
+
+def require_flags(flags: Iterable[Affine], where: str) -> None:
+    """Refuse a condition that may be anything but 0 or 1.
+
+    Raises:
+        CertificateError: a condition is not an integer in [0, 1].
+    """
+    for flag in flags:
+        if not flag.flag:
+            raise CertificateError(
+                f"A condition of {where} must be 0 or 1, but {flag} lies in [{flag.low}, {flag.high}]"
+                f"{'' if flag.integer else ' and may be fractional'}; "
+                "test it first (is_zero, is_nonnegative), or claim its interval with `assume`."
+            )
+
+
+def check_vanishing(program: "Program", keys: Iterable[Affine], where: Affine | None) -> None:
+    """Refuse keys that would compete at <s>.
+
+    Raises:
+        CertificateError: a key or the `where` flag is not 0 at <s>.
+    """
+    for form in (*keys, *([where] if where else [])):
+        value = program.value_at_begin(form)
+        if value != 0:
+            raise CertificateError(
+                f"In program {program.name} the key {form} is {value} at <s>, where it must be 0 so that <s> stands "
+                "for 'no match'; subtract that value times the flag of <s>."
+            )
+
+
+def check_head(program: "Program", what: str, head: Head) -> None:
+    """Refuse scores that float64 could not hold exactly.
+
+    Raises:
+        CertificateError: a key or query may be fractional, or the scores too large.
+    """
+    if head.sharpening != 1:
+        return  # `Invert` reads a reciprocal; its proof bounds the error itself
+    for key, query in head.pairs:
+        for form in (key, query):
+            if not form.integer:
+                fractional = [register.name for register in form.registers if not register.integer] or [str(form)]
+                raise CertificateError(
+                    f"In program {program.name} the score of {what} reads {form}, and {', '.join(fractional)} may be "
+                    "fractional: two scores could then be closer than 1; compute the integer first (invert)."
+                )
+    bound = sum((key.magnitude * query.magnitude for key, query in head.pairs), Fraction(0))
+    if bound >= EXACT:
+        largest = max(head.pairs, key=lambda pair: pair[0].magnitude * pair[1].magnitude)
+        raise CertificateError(
+            f"In program {program.name} the score of {what} may reach {float(bound):.3g}, and float64 holds integers "
+            f"only below 2^53; the largest term is ({largest[0]}) ({largest[1]}); lower the capacity, now "
+            f"{program.capacity}, or store a smaller number."
+        )

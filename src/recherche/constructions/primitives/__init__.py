@@ -1,0 +1,1 @@
+"""What single parts of a layer can compute: attention heads, linear units, feed-forward units."""

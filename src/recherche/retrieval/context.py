@@ -10,7 +10,6 @@ A search goes through the tiers until one can answer:
     re2          anything else: translated, and run on the text's bytes
 """
 
-import dataclasses
 import functools
 import math
 from bisect import bisect_right
@@ -128,7 +127,7 @@ class Context:
             size = compile_program(translated, self.limits.memory_bytes).size
         except RefusedError:
             return found
-        return dataclasses.replace(found, translated=translated, program_size=size)
+        return found._replace(translated=translated, program_size=size)
 
     def _read(self, pattern: str) -> Tree:
         tree = read_pattern(pattern, self.limits)
@@ -155,19 +154,19 @@ class Context:
         try:
             spans = run_within(lambda: program.match(data), cost=cost, limits=self.limits, abandon=self._text.share)
         except RefusedError as refusal:
-            return dataclasses.replace(blank, status=refusal.status, reason=str(refusal))
+            return blank._replace(status=refusal.status, reason=str(refusal))
         return blank if spans is None else self._found_bytes(spans, blank)
 
     def _run_all(self, tree: Tree, pattern: str) -> list[Found]:
         program, translated, _ = self._compile(tree)
         data = self._text.data
         blank = Found(Status.NO_MATCH, tier=Tier.RE2, pattern=pattern, translated=translated, program_size=program.size)
-        late = dataclasses.replace(blank, status=Status.TIMEOUT, reason="The deadline came before the end of the text.")
+        late = blank._replace(status=Status.TIMEOUT, reason="The deadline came before the end of the text.")
         search = functools.partial(program.match_all, data, seconds=0.9 * self.limits.deadline_ms / 1000)
         try:
             matches, is_complete = run_within(search, cost=math.inf, limits=self.limits, abandon=self._text.share)
         except RefusedError as refusal:
-            return [dataclasses.replace(blank, status=refusal.status, reason=str(refusal))]
+            return [blank._replace(status=refusal.status, reason=str(refusal))]
         found = [self._found_bytes(spans, blank) for spans in matches]
         return found + [late] * (not is_complete) or [blank]
 
@@ -187,7 +186,7 @@ class Context:
 
     def _found_bytes(self, spans: Spans, blank: Found) -> Found:
         """The outcome of a match in the bytes of the text."""
-        outcome = functools.partial(dataclasses.replace, blank)
+        outcome = blank._replace
         groups = spans[1:2] if isinstance(self.mode, Paper) else spans[1:]
         begin, end = next((span for span in groups if span != (-1, -1)), (-1, -1))
         if begin < 0:

@@ -14,6 +14,8 @@ from jaxtyping import Bool, Int
 from recherche.retrieval.index import TokenIndex
 from recherche.retrieval.plan import Anchor, Piece, Plan, Tail, Tally
 
+_FIRST, _INNER, _START, _LAST = Anchor
+_OPEN, _MORE, _END = Tail
 _TRIED_ONE_BY_ONE = 32
 _KEYS_COMPARED = 4
 
@@ -22,10 +24,11 @@ Groups = dict[int, tuple[int, int]]
 
 
 class _Run(NamedTuple):
-    """A piece in token ids: (offset, id) of the given tokens, groups, length, tail."""
+    """A piece with the ids of its given tokens."""
 
     given: list[tuple[int, int]]
-    piece: Piece
+    length: int
+    groups: tuple[tuple[int, int], ...]
     tail: Tail
 
 
@@ -40,44 +43,45 @@ def find(plan: Plan | Tally, index: TokenIndex, ids: dict[str, int]) -> Groups |
     groups: Groups = {}
     low = 0
     if plan.before:
-        runs = [run for piece in plan.before if (run := _run(piece, Tail.OPEN, ids))]
+        runs = [run for piece in plan.before if (run := _run(piece, _OPEN, ids))]
         earlier = _first(runs, index, plan.anchor, 0)
         if earlier is None:
             return None
         place, run = earlier
-        groups.update(_groups(run.piece, place))
-        low = place + run.piece.length
+        groups.update(_groups(run, place))
+        low = place + run.length
     runs = [run for piece in plan.pieces if (run := _run(piece, plan.tail, ids))]
-    if plan.anchor is Anchor.LAST:
+    if plan.anchor is _LAST:
         found = _last(runs, index)
     else:
-        found = _first(runs, index, Anchor.FIRST if plan.before else plan.anchor, low)
+        found = _first(runs, index, _FIRST if plan.before else plan.anchor, low)
     if found is None:
         return None
     place, run = found
-    groups.update(_groups(run.piece, place))
+    groups.update(_groups(run, place))
     return groups
 
 
-def _groups(piece: Piece, place: int) -> Groups:
-    return {number: (place + offset, place + offset + 1) for number, offset in piece.groups}
+def _groups(run: _Run, place: int) -> Groups:
+    return {number: (place + offset, place + offset + 1) for number, offset in run.groups}
 
 
 def _run(piece: Piece, tail: Tail, ids: dict[str, int]) -> _Run | None:
     try:
-        return _Run([(offset, ids[token]) for offset, token in piece.given], piece, tail)
+        given = [(offset, ids[token]) for offset, token in piece.given]
     except KeyError:
         return None
+    return _Run(given, piece.length, piece.groups, tail)
 
 
 def _first(runs: list[_Run], index: TokenIndex, anchor: Anchor, low: int) -> tuple[int, _Run] | None:
     """The earliest place of any run at or after `low`; at the same place the run listed first."""
     best: tuple[int, _Run] | None = None
     for run in runs:
-        if anchor is Anchor.START:
+        if anchor is _START:
             place = 0 if _fits(run, index, 0) else None
         else:
-            place = _search(run, index, max(low, 1) if anchor is Anchor.INNER else low, step=1)
+            place = _search(run, index, max(low, 1) if anchor is _INNER else low, step=1)
         if place is not None and (best is None or place < best[0]):
             best = place, run
     return best
@@ -93,41 +97,44 @@ def _last(runs: list[_Run], index: TokenIndex) -> tuple[int, _Run] | None:
 
 
 def _fits(run: _Run, index: TokenIndex, place: int) -> bool:
-    end = place + run.piece.length
-    if place < 0 or end > len(index):
+    end = place + run.length
+    size = len(index)
+    if place < 0 or end > size or (run.tail is not _OPEN and (end == size) is not (run.tail is _END)):
         return False
-    if run.tail is not Tail.OPEN and (end == len(index)) is not (run.tail is Tail.END):
-        return False
-    return all(index.token(place + offset) == token for offset, token in run.given) and index.is_clear(place, end)
+    for offset, token in run.given:
+        if index.token(place + offset) != token:
+            return False
+    return not index.hidden or index.is_clear(place, end)
 
 
 def _search(run: _Run, index: TokenIndex, low: int, *, step: int) -> int | None:
     """The earliest (step 1) or latest (step -1) place of `run` at or after `low`."""
-    if run.tail is Tail.END:
-        place = len(index) - run.piece.length
+    if run.tail is _END:
+        place = len(index) - run.length
         return place if place >= low and _fits(run, index, place) else None
     if not run.given:
         return _search_clear(run, index, low, step=step)
     offset, places = _rarest(run, index)
-    bound = low + offset
     tried = 0
-    for number, some in enumerate(places := places[::step]):
-        begin = bisect_left(some, bound)
-        rest = some[begin:] if begin else some
-        ordered = rest[::step][: _TRIED_ONE_BY_ONE + 1 - tried]
-        for place in ordered if isinstance(ordered, list) else ordered.tolist():
-            if tried == _TRIED_ONE_BY_ONE:
-                return _search_at_once(run, index, [rest, *places[number + 1 :]], offset, step=step, low=low)
-            if _fits(run, index, place - offset):
-                return int(place - offset)
+    for number, some in enumerate(places if step > 0 else reversed(places)):
+        begin = 0
+        if low:
+            begin = bisect_left(some, low + offset) if isinstance(some, list) else int(some.searchsorted(low + offset))
+        for at in range(begin, len(some)) if step > 0 else range(len(some) - 1, begin - 1, -1):
+            place = int(some[at]) - offset
+            if _fits(run, index, place):
+                return place
             tried += 1
+            if tried == _TRIED_ONE_BY_ONE:
+                rest = places[number:] if step > 0 else places[: len(places) - number]
+                return _search_at_once(run, index, rest, offset, step=step, low=low)
     return None
 
 
 def _search_clear(run: _Run, index: TokenIndex, low: int, *, step: int) -> int | None:
     """A run without given tokens: wherever no hidden span stands in the way."""
-    length = run.piece.length
-    room = len(index) - length - (run.tail is Tail.MORE)
+    length = run.length
+    room = len(index) - length - (run.tail is _MORE)
     if step > 0:
         place = low
         for hidden in index.hidden[bisect_left(index.hidden, low) :]:
@@ -145,36 +152,36 @@ def _search_clear(run: _Run, index: TokenIndex, low: int, *, step: int) -> int |
 
 def _rarest(run: _Run, index: TokenIndex) -> tuple[int, list[list[int] | np.ndarray]]:
     """(offset of the key in the run, its places), over the near pairs of given tokens or else the tokens alone."""
-    pairs = [(o, b - o, t, u) for (o, t), (b, u) in pairwise(run.given) if b - o <= 2]
-    keys = pairs or [(offset, 0, token, token) for offset, token in run.given]
+    keys = _keys(run.given)
     if len(keys) == 1:
         offset, distance, first, second = keys[0]
         return offset, index.positions(distance, first, second)
-    keys = keys[:_KEYS_COMPARED]
-    if len(run.given) == 3 and run.given[2][0] - run.given[0][0] == 2:
-        # `a ~ v`: the outer pair is rarer than either pair with the sign.
-        keys = [(run.given[0][0], 2, run.given[0][1], run.given[2][1])]
-    best: tuple[int, list] | None = None
-    fewest = 0
-    for offset, distance, first, second in keys:
-        places = index.positions(distance, first, second)
-        count = sum(map(len, places))
-        if best is None or count < fewest:
-            best, fewest = (offset, places), count
-    assert best is not None
-    return best
+    found = [(offset, index.positions(distance, first, second)) for offset, distance, first, second in keys]
+    return min(found, key=lambda one: sum(map(len, one[1])))
+
+
+def _keys(given: list[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
+    """(offset, distance, first, second) of the keys to compare."""
+    if len(given) == 1:
+        offset, token = given[0]
+        return [(offset, 0, token, token)]
+    if len(given) == 3 and given[2][0] - given[0][0] == 2:
+        # Of `a ~ v` the outer pair is rarer than either pair with the sign.
+        return [(given[0][0], 2, given[0][1], given[2][1])]
+    pairs = [(o, b - o, t, u) for (o, t), (b, u) in pairwise(given) if b - o <= 2]
+    return (pairs or [(offset, 0, token, token) for offset, token in given])[:_KEYS_COMPARED]
 
 
 def _search_at_once(run: _Run, index: TokenIndex, places: list, offset: int, *, step: int, low: int) -> int | None:
     """The same as trying place after place, over arrays."""
     candidates = np.concatenate([np.asarray(some, np.int64) for some in places]) - offset
-    end = candidates + run.piece.length
-    room = len(index) - (run.tail is Tail.MORE)
+    end = candidates + run.length
+    room = len(index) - (run.tail is _MORE)
     candidates = candidates[(candidates >= low) & (end <= room)]
     tokens = index.flat()
     for at, token in run.given:
         candidates = candidates[tokens[candidates + at] == token]
-    candidates = candidates[_clear(index, candidates, run.piece.length)]
+    candidates = candidates[_clear(index, candidates, run.length)]
     if not len(candidates):
         return None
     return int(candidates.min() if step > 0 else candidates.max())

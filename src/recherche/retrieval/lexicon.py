@@ -38,7 +38,7 @@ class Lexicon:
         if self.is_open:
             ids = self.ids
             return [ids[token] if token in ids else self._add(str(token)) for token in tokens]
-        numbers = [int(number) for number in tokens]
+        numbers = tokens.tolist() if isinstance(tokens, np.ndarray) else [int(number) for number in tokens]
         if numbers and not (min(numbers) >= 0 and max(numbers) < len(self.tokens)):
             bad = next(number for number in numbers if not 0 <= number < len(self.tokens))
             raise VocabError(

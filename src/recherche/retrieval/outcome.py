@@ -8,9 +8,8 @@ told out of band, because a `FAILED` that stands in the context is ordinary data
     refused      everything else: the search was not run, or its result may not be handed out
 """
 
-from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import final
+from typing import NamedTuple, final
 
 from recherche.errors import QueryError
 
@@ -63,9 +62,7 @@ class RefusedError(QueryError):
         self.status = status
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """The outcome of one search.
 
     Attributes:

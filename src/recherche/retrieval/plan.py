@@ -7,9 +7,8 @@
 A plan says the same as its pattern, so both give the same answer. A piece never contains a hidden span.
 """
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import final
+from typing import NamedTuple
 
 from recherche.queries import AR, CGram, Count, FirstEdge, Index, LastWrite, NextEdge, Parent, Query
 
@@ -31,9 +30,7 @@ class Tail(Enum):
     END = "nothing"
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A run of tokens.
 
     Attributes:
@@ -47,9 +44,7 @@ class Piece:
     groups: tuple[tuple[int, int], ...]
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """Alternatives (earlier ones win at the same place), an anchor, a tail, and what must stand before."""
 
     pieces: tuple[Piece, ...]
@@ -58,9 +53,7 @@ class Plan:
     before: tuple[Piece, ...] = ()
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """Occurrence number `threshold` (from 0) of a token, followed by two more tokens, no hidden span before it."""
 
     value: str

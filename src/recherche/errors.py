@@ -1,13 +1,13 @@
 """The exceptions that a caller can meet; each message says what was asked, what was found and what to do.
 
-    RechercheError
-    +-- ConfigError        a value, name or file that describes a run is wrong
-    +-- VocabError         a token that the vocabulary does not hold, or may not hold
-    +-- InputError         a user's own file (a graph, a machine, predictions) cannot be read as asked
-    +-- QueryError         a search that cannot be stated
-    +-- CheckpointError    weights or training state that are damaged, foreign or of another version
-    +-- StateError         a recurrent state of another model, batch or position
-    +-- CertificateError   a certificate or a construction that does not hold
+RechercheError
++-- ConfigError        a value, name or file that describes a run is wrong
++-- VocabError         a token that the vocabulary does not hold, or may not hold
++-- InputError         a user's own file (a graph, a machine, predictions) cannot be read as asked
++-- QueryError         a search that cannot be stated
++-- CheckpointError    weights or training state that are damaged, foreign or of another version
++-- StateError         a recurrent state of another model, batch or position
++-- CertificateError   a certificate or a construction that does not hold
 """
 
 

@@ -83,5 +83,7 @@ class Vocab:
         numbers = [int(i) for i in ids]
         for number in numbers:
             if not 0 <= number < len(self.tokens):
-                raise VocabError(f"Token ids run from 0 to {len(self) - 1}, got {number}; check the model's vocabulary.")
+                raise VocabError(
+                    f"Token ids run from 0 to {len(self) - 1}, got {number}; check the model's vocabulary."
+                )
         return tuple(self.tokens[number] for number in numbers)

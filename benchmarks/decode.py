@@ -21,8 +21,7 @@ from benchmarks.harness import Line, compare
 from recherche.evaluation import open_sessions, solve
 from recherche.models.language_model import LanguageModel
 from recherche.models.sizes import ARCHITECTURES, model_config
-from recherche.tasks.base import Batch, draw_keys
-from recherche.tasks.is_tree import IsTree, RetrievalTour
+from recherche.tasks import Batch, IsTree, RetrievalTour, draw_keys
 
 N_NODES, NUM_GRAPHS, NUM_SLICE = 16, 256, 1
 FAR_ABOVE = 1e9

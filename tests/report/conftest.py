@@ -140,10 +140,10 @@ def metrics_of(rng: np.random.Generator, *, n: int, protocol: str, accuracy: flo
         floor = 0.69 if protocol == "direct" else 0.02 + 1.9 * float(np.exp(-5 * part)) + (1 - accuracy) * 0.6
         loss = floor * float(rng.normal(1, 0.06))
         row = {"step": step, "samples": 32 * step, "n": level, "loss": loss, "tokens_per_second": 24e3}
-        rows.append(row | {"seconds": step * 0.06})
+        rows.append(row | {"seconds": step * 0.06, "attempt": 0})
         if step % 200 == 0:
             reached = 0.5 + (accuracy - 0.5) * part**0.7
-            rows.append({"step": step, "validation_accuracy": reached, "teacher_forced_accuracy": reached - 0.02})
+            rows.append({"step": step, "validation_accuracy": reached, "attempt": 0})
     return rows
 
 
@@ -156,7 +156,11 @@ def wilson(accuracy: float, num: int) -> tuple[float, float]:
 
 def cell_name(*, architecture: str, protocol: str, n: int, size: str, seed: int) -> str:
     name = f"{architecture}-{protocol}-n{n}"
-    return name + (f"-{size}" if size != "quick" else "") + (f"-seed{seed}" if seed else "")
+    return name + ("" if size.startswith("quick") else f"-{size}") + (f"-seed{seed}" if seed else "")
+
+
+def size_label(size: str, protocol: str) -> str:
+    return size if size != "quick" else "quick-retrieval" if protocol == "retrieval" else "quick-cot"
 
 
 def result_of(accuracy: float, **cell: Any) -> dict[str, Any]:
@@ -169,7 +173,7 @@ def result_of(accuracy: float, **cell: Any) -> dict[str, Any]:
         "architecture": architecture,
         "protocol": protocol,
         "n_nodes": n,
-        "size": cell["size"],
+        "size": size_label(cell["size"], protocol),
         "num_parameters": PARAMETERS[architecture],
         "state_bits": {"transformer": 32 * 512 * 4 * n * 3, "mamba": 73_728, "hybrid": 55_296 + 4096 * n * 3}[
             architecture
@@ -236,9 +240,10 @@ def write_run(
     write_lines(folder / "results.jsonl", results)
     record = {
         "preset": "quick",
-        "seed": seeds[0],
+        "seeds": list(seeds),
         "versions": VERSIONS,
-        "machine": {"processor": "x86_64", "cores": 2, "memory_gib": 23},
+        "device": "x86_64 CPU, 1 thread(s)",
+        "jobs": 2,
         "started": "2026-03-01T10:00:00+00:00",
         "finished": "2026-03-01T10:11:45+00:00",
         "cells": [result["cell"] for result in results],

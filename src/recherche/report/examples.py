@@ -25,7 +25,7 @@ class Search(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     query: str
-    pattern: str = ""
+    pattern: str | None = None
     status: str = "OK"
     result: tuple[str, ...] = ()
     span: Range | None = None

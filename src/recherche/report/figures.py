@@ -18,12 +18,13 @@ from matplotlib.patches import Patch
 
 from recherche.report.appearance import INK, MUTED, RULE
 from recherche.report.learning import Curve
-from recherche.report.panels import Bar, BarPanel, Series
+from recherche.report.numerals import decimal
+from recherche.report.panels import Bar, BarPanel, Series, legend_of
 
 COIN = 0.5
 LOWEST = 0.4
 MAX_LABELLED_BARS = 12
-MAX_LONG_LABELS = 4
+MAX_LARGE_LABELS = 4
 _PAPER: dict[str, Any] = dict(
     marker="D", markersize=4.6, markerfacecolor="white", markeredgecolor=INK, markeredgewidth=0.9, linestyle=""
 )
@@ -54,7 +55,7 @@ _STYLE = {
 
 def panel_width(panel: BarPanel) -> float:
     """Width in inches that leaves every bar of the panel its place."""
-    return max(3.3, 0.7 + 0.17 * len(panel.groups) * (len(panel.series) + 1.5))
+    return max(3.3, 0.7 + 0.22 * len(panel.groups) * (len(panel.series) + 1.5))
 
 
 def draw_bars(axes: Axes, panel: BarPanel) -> None:
@@ -82,6 +83,7 @@ def _draw_bar(axes: Axes, bar: Bar, series: Series, *, x: float, width: float) -
     if bar.value is None:
         axes.annotate(bar.note, (x, COIN), (0, 4), textcoords="offset points", rotation=90, ha="center", color=MUTED)
         return
+    axes.bar(x, bar.value - COIN, width, COIN, color="white")  # hides the grid behind a translucent bar
     drawn = axes.bar(x, bar.value - COIN, width, COIN, color=series.colour, alpha=series.strength)
     drawn.patches[0].set_gid(f"bar-{bar.group}-{bar.series}")
     axes.plot([x, x], [bar.low, bar.high], color=INK, linewidth=1.3, solid_capstyle="butt")
@@ -92,10 +94,11 @@ def _draw_bar(axes: Axes, bar: Bar, series: Series, *, x: float, width: float) -
 
 
 def _write_value(axes: Axes, bar: Bar, *, x: float, num_bars: int) -> None:
-    """The number below its bar, as long as there is room for it: three digits, or two."""
+    """The number below its bar, as long as there is room for it."""
     if bar.value is None or num_bars > MAX_LABELLED_BARS:
         return
-    text, size = (f"{bar.value:.3f}", 8) if num_bars <= MAX_LONG_LABELS else (f"{bar.value:.2f}".lstrip("0"), 7)
+    text = decimal(bar.value).lstrip("0")
+    size = 8 if num_bars <= MAX_LARGE_LABELS else 6.5
     axes.annotate(text, (x, LOWEST), (0, 4), textcoords="offset points", ha="center", color=MUTED, fontsize=size)
 
 
@@ -120,7 +123,7 @@ def accuracy_figure(panels: Sequence[BarPanel]) -> Figure:
 
 def _legend(panels: Sequence[BarPanel]) -> list[Patch | Line2D]:
     bars = [bar for panel in panels for bar in panel.bars]
-    handles: list[Patch | Line2D] = [Patch(color=s.colour, alpha=s.strength, label=s.label) for s in panels[0].series]
+    handles: list[Patch | Line2D] = [Patch(color=s.colour, alpha=s.strength, label=s.label) for s in legend_of(panels)]
     handles.append(Line2D([], [], color=INK, linewidth=1.2, label="95 % interval"))
     if any(bar.paper is not None for bar in bars):
         handles.append(Line2D([], [], label="the paper's value", **_PAPER))

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, final
 
 from recherche.report.appearance import ARCHITECTURE_LABELS, architecture_label
+from recherche.report.numerals import percent
+from recherche.report.paper_values import scale_of
 from recherche.report.results import Run, distinct
 from recherche.report.summaries import Key, Summary, summarise
 from recherche.tasks.hub_degrees import best_guess_accuracy
@@ -42,35 +44,25 @@ class Headline(NamedTuple):
     sentence: str
 
 
-def percent(value: float) -> str:
-    """A share with one decimal; never rounded up to 100.
-
-    >>> percent(0.9984), percent(0.99996), percent(1.0)
-    ('99.8 %', '99.9 %', '100 %')
-    """
-    if value == 1.0:
-        return "100 %"
-    return f"{min(100 * value, 99.9):.1f} %"
-
-
 def findings_of(run: Run) -> list[Finding]:
     """The claims that the run can be held against, n by n."""
     summaries = summarise(run.results)
     found = []
-    for n_nodes, size in distinct([(key.n_nodes, key.size) for key in summaries]):
+    for n_nodes, scale in distinct([(key.n_nodes, scale_of(key.size)) for key in summaries]):
         for protocol, judge in (("direct", _judge_direct), ("cot", _judge_cot), ("retrieval", _judge_retrieval)):
-            trio = _trio(summaries, protocol=protocol, n_nodes=n_nodes, size=size)
+            trio = _trio(summaries, protocol=protocol, n_nodes=n_nodes, scale=scale)
             if trio:
-                found.append(judge(trio, n_nodes))
+                verdict, sentence = judge(trio, n_nodes)
+                found.append(Finding(verdict, f"{scale}, {sentence}" if scale else sentence))
     return found
 
 
 def headline(run: Run) -> Headline:
     """What the run found, at the largest n that was measured in full."""
     summaries = summarise(run.results)
-    for n_nodes, size in reversed(distinct([(key.n_nodes, key.size) for key in summaries])):
-        cot = _trio(summaries, protocol="cot", n_nodes=n_nodes, size=size)
-        retrieval = _trio(summaries, protocol="retrieval", n_nodes=n_nodes, size=size)
+    for n_nodes, scale in reversed(distinct([(key.n_nodes, scale_of(key.size)) for key in summaries])):
+        cot = _trio(summaries, protocol="cot", n_nodes=n_nodes, scale=scale)
+        retrieval = _trio(summaries, protocol="retrieval", n_nodes=n_nodes, scale=scale)
         if _complete(cot) and _complete(retrieval) and all(s.finished_curriculum for s in cot.values()):
             return _headline_at(n_nodes, cot, retrieval)
     wanted = len(run.results) + len(run.absent)
@@ -83,10 +75,12 @@ def headline(run: Run) -> Headline:
 
 def _headline_at(n_nodes: int, cot: Trio, retrieval: Trio) -> Headline:
     mamba, searching = cot["mamba"], retrieval["mamba"]
+    alone = max(len(summary.cells) for summary in cot.values()) == 1
     sentence = (
-        f"On graphs of {n_nodes} vertices, at equal training, Mamba decides {percent(mamba.accuracy)} by chain of "
-        f"thought, the Transformer {percent(cot['transformer'].accuracy)} and the hybrid "
-        f"{percent(cot['hybrid'].accuracy)}; searching its own context, Mamba reaches {percent(searching.accuracy)}."
+        f"On graphs of {n_nodes} vertices, at equal training{' and with one seed' if alone else ''}, Mamba answers "
+        f"{percent(mamba.accuracy)} right by chain of thought, the Transformer {percent(cot['transformer'].accuracy)} "
+        f"and the hybrid {percent(cot['hybrid'].accuracy)}; searching its own context, Mamba reaches "
+        f"{percent(searching.accuracy)}."
     )
     if not _clearly_lower(mamba, cot):
         return Headline("Chain of thought shows no clear gap here", sentence)
@@ -95,9 +89,14 @@ def _headline_at(n_nodes: int, cot: Trio, retrieval: Trio) -> Headline:
     return Headline("Mamba falls behind with chain of thought, and retrieval does not close the gap", sentence)
 
 
-def _trio(summaries: Mapping[Key, Summary], *, protocol: str, n_nodes: int, size: str) -> Trio:
-    keys = {name: Key(name, protocol, n_nodes, size) for name in ARCHITECTURES}
-    return {name: summaries[key] for name, key in keys.items() if key in summaries}
+def _trio(summaries: Mapping[Key, Summary], *, protocol: str, n_nodes: int, scale: str) -> Trio:
+    """The three architectures under one protocol, as far as they are measured."""
+    here = {
+        key.architecture: s
+        for key, s in summaries.items()
+        if key[1:3] == (protocol, n_nodes) and scale_of(key.size) == scale
+    }
+    return {name: here[name] for name in ARCHITECTURES if name in here}
 
 
 def _complete(trio: Trio) -> bool:

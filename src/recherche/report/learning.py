@@ -40,10 +40,16 @@ def read_learning_curves(cell_folder: Path) -> LearningCurves:
     Raises:
         InputError: metrics.jsonl is damaged.
     """
-    rows = [row for row in read_json_lines(cell_folder / "metrics.jsonl") if isinstance(row, dict)]
+    rows = _last_attempt([row for row in read_json_lines(cell_folder / "metrics.jsonl") if isinstance(row, dict)])
     return LearningCurves(
         loss=_thinned(_points(rows, "loss")), level=_changes(_points(rows, "n")), validation=_validations(rows)
     )
+
+
+def _last_attempt(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A cell that stays unsolved is trained again from scratch; its result is that of the last attempt."""
+    last = max((row.get("attempt") or 0 for row in rows), default=0)
+    return [row for row in rows if (row.get("attempt") or 0) == last]
 
 
 def _points(rows: list[dict[str, Any]], column: str) -> list[tuple[float, float]]:

@@ -17,10 +17,10 @@ from markupsafe import Markup
 
 from recherche.errors import InputError
 from recherche.report.appearance import ARCHITECTURE_COLOURS, ROLE_OF_COLOUR
-from recherche.report.deviations import deviations_of
+from recherche.report.deviations import deviations_of, training_of
 from recherche.report.figures import accuracy_figure, save_figure
 from recherche.report.findings import findings_of, headline
-from recherche.report.panels import accuracy_panels, comparison_panels
+from recherche.report.panels import accuracy_panels, comparison_panels, legend_of
 from recherche.report.results import read_run
 from recherche.report.sections import bar_plots, configs_of, example_groups, facts_of, learning_sections, marks_of
 from recherche.report.tables import RESULT_COLUMNS, Column, comparison_rows, result_rows
@@ -41,17 +41,20 @@ def write_report(folder: Path) -> Path:
             run=run,
             headline=headline(run),
             facts=facts_of(run),
-            series=panels[0].series if panels else (),
+            series=legend_of(panels),
             marks=marks_of(panels, [result.size for result in run.results]),
             bars=bar_plots(panels),
             deviations=deviations_of(run.record.preset),
+            training=training_of(run.record.preset),
             findings=findings_of(run),
             columns=RESULT_COLUMNS,
             rows=result_rows(run),
             learning=learning_sections(run),
             examples=example_groups(run),
             configs=configs_of(run),
-            environment=_pretty({"versions": run.record.versions, "machine": run.record.machine}),
+            environment=_pretty(
+                run.record.model_dump(mode="json", include={"versions", "machine", "device", "jobs", "seeds"})
+            ),
         )
     )
     if panels:
@@ -80,7 +83,7 @@ def write_comparison(folders: Sequence[Path], path: Path) -> Path:
         .render(
             labels=labels,
             headlines=list(zip(labels, map(headline, runs), strict=True)),
-            series=panels[0].series if panels else (),
+            series=legend_of(panels),
             marks=marks_of(panels, [result.size for run in runs for result in run.results]),
             bars=bar_plots(panels),
             deviations=[(label, deviations_of(run.record.preset)) for label, run in zip(labels, runs, strict=True)],

@@ -5,9 +5,9 @@ bar      accuracy, interval, one dot for each seed, the paper's value; or a note
 guide    a level across one group: the best guess that hub degrees allow
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 from recherche.report.appearance import (
     ARCHITECTURE_LABELS,
@@ -17,7 +17,7 @@ from recherche.report.appearance import (
     in_order,
     protocol_label,
 )
-from recherche.report.findings import percent
+from recherche.report.numerals import percent
 from recherche.report.paper_values import paper_accuracy
 from recherche.report.results import CellName, Run, distinct
 from recherche.report.summaries import Key, Summary, summarise
@@ -85,39 +85,60 @@ class BarPanel:
     guides: tuple[Guide, ...] = ()
 
 
+@final
+class _Cell(NamedTuple):
+    """Where a cell stands in the figure, and why it has no bar."""
+
+    key: Key
+    note: str = ""
+
+
 def accuracy_panels(run: Run) -> list[BarPanel]:
     """The paper's main figure: a panel for each protocol, groups by n, a bar for each architecture and size."""
     summaries = summarise(run.results)
-    named = {failure.cell: CellName.parse(failure.cell) for failure in run.absent}
+    cells = [*map(_Cell, summaries), *_absent_cells(run)]
+    architectures = in_order((cell.key.architecture for cell in cells), ARCHITECTURE_LABELS)
+    ns = distinct([cell.key.n_nodes for cell in cells])
+    return [
+        _protocol_panel(summaries, [cell for cell in cells if cell.key.protocol == protocol], architectures, ns)
+        for protocol in in_order((cell.key.protocol for cell in cells), PROTOCOL_LABELS)
+    ]
+
+
+def _protocol_panel(
+    summaries: Mapping[Key, Summary], cells: Sequence[_Cell], architectures: Sequence[str], ns: Sequence[int]
+) -> BarPanel:
+    protocol = cells[0].key.protocol
+    sizes = distinct([cell.key.size for cell in cells if cell.key.size]) or ("",)
+    notes = {cell.key: cell.note for cell in reversed(cells)}
+    bars = []
+    for group, n in enumerate(ns):
+        for series, (name, size) in enumerate((name, size) for name in architectures for size in sizes):
+            key = Key(name, protocol, n, size)
+            note = notes.get(key) or notes.get(key._replace(size=""), "")
+            bars.append(_bar(summaries.get(key), note, group=group, series=series))
+    return BarPanel(
+        title=protocol_label(protocol),
+        groups=tuple(f"n = {n}" for n in ns),
+        series=_series(architectures, sizes),
+        bars=tuple(bars),
+        guides=tuple(Guide(g, float(best_guess_accuracy(n))) for g, n in enumerate(ns) if protocol == "direct"),
+    )
+
+
+def _absent_cells(run: Run) -> list[_Cell]:
     failed = {failure.cell for failure in run.record.failed}
-    gaps = {
-        (c.architecture, c.protocol, c.n_nodes): "failed" if cell in failed else "not run"
-        for cell, c in named.items()
-        if c
-    }
-    kinds = [*((k.architecture, k.protocol, k.n_nodes) for k in summaries), *gaps]
-    architectures = in_order((kind[0] for kind in kinds), ARCHITECTURE_LABELS)
-    sizes = distinct([key.size for key in summaries]) or ("",)
-    ns = distinct([kind[2] for kind in kinds])
-    series = _series(architectures, sizes)
-    panels = []
-    for protocol in in_order((kind[1] for kind in kinds), PROTOCOL_LABELS):
-        bars = [
-            _bar(summaries.get(Key(name, protocol, n, size)), gaps.get((name, protocol, n), ""), group=g, series=s)
-            for g, n in enumerate(ns)
-            for s, (name, size) in enumerate((name, size) for name in architectures for size in sizes)
-        ]
-        guides = [Guide(g, float(best_guess_accuracy(n))) for g, n in enumerate(ns)] if protocol == "direct" else []
-        panels.append(
-            BarPanel(
-                title=protocol_label(protocol),
-                groups=tuple(f"n = {n}" for n in ns),
-                series=series,
-                bars=tuple(bars),
-                guides=tuple(guides),
-            )
-        )
-    return panels
+    names = {failure.cell: CellName.parse(failure.cell) for failure in run.absent}
+    return [
+        _Cell(Key(name.architecture, name.protocol, name.n_nodes, name.size), "failed" if cell in failed else "not run")
+        for cell, name in names.items()
+        if name
+    ]
+
+
+def legend_of(panels: Sequence[BarPanel]) -> tuple[Series, ...]:
+    """Every series that occurs in the panels, once."""
+    return tuple(dict.fromkeys(series for panel in panels for series in panel.series))
 
 
 def comparison_panels(runs: Sequence[Run], labels: Sequence[str]) -> list[BarPanel]:

@@ -37,6 +37,15 @@ def size_in_paper(size: str) -> str:
     return size if size in SIZES else SIZES[0]
 
 
+def scale_of(size: str) -> str:
+    """The paper's size, or nothing for the sizes that the paper does not have: those stand for one another.
+
+    >>> scale_of("1M"), scale_of("quick-cot")
+    ('1M', '')
+    """
+    return size if size in SIZES else ""
+
+
 def paper_accuracy(*, architecture: str, protocol: str, n_nodes: int, size: str) -> float | None:
     """The paper's accuracy for a cell; None where it has no such cell.
 

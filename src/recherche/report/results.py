@@ -18,7 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recherche.errors import InputError
 
-_CELL_NAME = re.compile(r"(?P<architecture>[^-]+)-(?P<protocol>[^-]+)-n(?P<n_nodes>\d+)(?:-(?P<rest>.*))?")
+_CELL_NAME = re.compile(
+    r"(?P<architecture>[^-]+)-(?P<protocol>[^-]+)-n(?P<n_nodes>\d+)(?:-(?P<size>(?!seed)[^-]+))?(?:-seed\d+)?"
+)
 
 
 @final
@@ -85,9 +87,12 @@ class RunRecord(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     preset: str = ""
-    seed: int | None = None
+    seeds: tuple[int, ...] = ()
     versions: dict[str, Any] = Field(default_factory=dict)
     machine: dict[str, Any] = Field(default_factory=dict)
+    device: str = ""
+    jobs: int | None = None
+    wall_seconds: float | None = None
     started: str | None = None
     finished: str | None = None
     cells: tuple[str, ...] = ()
@@ -102,19 +107,19 @@ class CellName:
     architecture: str
     protocol: str
     n_nodes: int
-    rest: str
+    size: str
 
     @classmethod
     def parse(cls, name: str) -> "CellName | None":
         """The parts of a cell's name; None if it follows another scheme.
 
-        >>> CellName.parse("mamba-cot-n16-seed1")
-        CellName(architecture='mamba', protocol='cot', n_nodes=16, rest='seed1')
+        >>> CellName.parse("mamba-cot-n16-0.5M-seed1")
+        CellName(architecture='mamba', protocol='cot', n_nodes=16, size='0.5M')
         """
         found = _CELL_NAME.fullmatch(name)
         if not found:
             return None
-        return cls(found["architecture"], found["protocol"], int(found["n_nodes"]), found["rest"] or "")
+        return cls(found["architecture"], found["protocol"], int(found["n_nodes"]), found["size"] or "")
 
 
 @final

@@ -28,10 +28,10 @@ from recherche.report.figures import (
 )
 from recherche.report.inline_svg import inline_svg
 from recherche.report.learning import Curve, LearningCurves, read_learning_curves
+from recherche.report.numerals import duration
 from recherche.report.panels import BarPanel, Series
 from recherche.report.paper_values import SIZES
 from recherche.report.results import CellResult, Run, distinct
-from recherche.report.tables import duration
 from recherche.report.trace_steps import ShownExample, show
 
 MAX_EXAMPLES = 2
@@ -91,15 +91,14 @@ def marks_of(panels: Sequence[BarPanel], run_sizes: Iterable[str]) -> dict[str, 
 def learning_sections(run: Run) -> list[LearningSection]:
     """Curves of all cells that have any, by protocol and n."""
     colours = colours_of(in_order((result.architecture for result in run.results), ARCHITECTURE_LABELS))
-    sizes = distinct([result.size for result in run.results])
     kinds = distinct([(result.n_nodes, result.protocol) for result in run.results])
     sections = []
     for protocol in in_order((protocol for _, protocol in kinds), PROTOCOL_LABELS):
         for n_nodes in [n for n, p in kinds if p == protocol]:
+            cells = [result for result in run.results if (result.protocol, result.n_nodes) == (protocol, n_nodes)]
+            sizes = distinct([cell.size for cell in cells])
             curves = [
-                (_series_of(result, colours, sizes), read_learning_curves(run.cell_folder(result.cell)))
-                for result in run.results
-                if (result.protocol, result.n_nodes) == (protocol, n_nodes)
+                (_series_of(cell, colours, sizes), read_learning_curves(run.cell_folder(cell.cell))) for cell in cells
             ]
             if any(curve.loss.samples for _, curve in curves):
                 prefix = f"curves-{len(sections)}"
@@ -174,16 +173,16 @@ def facts_of(run: Run) -> list[tuple[str, str]]:
     """The circumstances of a run in a few words each."""
     record = run.record
     started, finished = _time(record.started), _time(record.finished)
-    took = duration((finished - started).total_seconds()) if started and finished else ""
+    seconds = record.wall_seconds or ((finished - started).total_seconds() if started and finished else None)
     seeds = distinct([result.seed for result in run.results])
     facts = [
         ("preset", record.preset),
-        ("seed" if len(seeds) < 2 else "seeds", ", ".join(map(str, seeds)) or str(record.seed)),
+        ("seed" if len(seeds) < 2 else "seeds", ", ".join(map(str, seeds or record.seeds))),
         ("cells", f"{len(run.results)} measured" + (f", {len(run.absent)} absent" if run.absent else "")),
         ("started", started.strftime("%Y-%m-%d %H:%M") if started else ""),
-        ("took", took),
+        ("took", "" if seconds is None else duration(seconds)),
         ("in training", duration(sum(result.train_seconds or 0 for result in run.results))),
-        ("device", ", ".join(dict.fromkeys(result.device for result in run.results if result.device))),
+        ("device", record.device or ", ".join(dict.fromkeys(r.device for r in run.results if r.device))),
         ("recherche", str(record.versions.get("recherche", ""))),
     ]
     return [(name, value) for name, value in facts if value]

@@ -10,11 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, final
 
 from recherche.report.appearance import architecture_label, protocol_short_label
-from recherche.report.findings import percent
+from recherche.report.numerals import NONE, decimal, duration, percent, short_number
 from recherche.report.results import CellName, CellResult, Failure, Run
 from recherche.report.summaries import Key, Summary, key_of, summarise
-
-NONE = "–"
 
 
 @final
@@ -82,32 +80,11 @@ def comparison_rows(runs: Sequence[Run]) -> list[Row]:
     return rows
 
 
-def short_number(value: float | None) -> str:
-    """A count with three digits and a suffix."""
-    if value is None:
-        return NONE
-    for limit, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= limit:
-            return f"{value / limit:.3g}{suffix}"
-    return f"{value:.0f}"
-
-
-def duration(seconds: float | None) -> str:
-    """A time in its two leading units."""
-    if seconds is None:
-        return NONE
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
 def _accuracy(table: Mapping[Key, Summary], key: Key) -> str:
     if key not in table:
         return NONE
     summary = table[key]
-    return f"{summary.accuracy:.3f} [{summary.low:.3f}, {summary.high:.3f}]"
+    return f"{decimal(summary.accuracy)} [{decimal(summary.low)}, {decimal(summary.high)}]"
 
 
 def _share(value: float | None) -> str:
@@ -124,8 +101,8 @@ def _row(cell: CellResult) -> Row:
         cell.size or NONE,
         short_number(cell.num_parameters),
         short_number(cell.state_bits),
-        f"{cell.accuracy:.3f}",
-        f"{cell.accuracy_low:.3f} to {cell.accuracy_high:.3f}",
+        decimal(cell.accuracy),
+        f"{decimal(cell.accuracy_low)} – {decimal(cell.accuracy_high)}",
         f"{cell.num_samples:,}",
         f"{cell.num_undecided:,}",
         _share(cell.exact_trace_rate),

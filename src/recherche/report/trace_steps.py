@@ -108,7 +108,7 @@ class _Reader:
             kind="search",
             tokens=tokens,
             caption=f"Search {number} of {len(self.example.searches)}, {_meaning(query)}: found {found}.",
-            pattern=search.pattern,
+            pattern=search.pattern or "",
             found=search.span,
             record=record,
             vertices=tuple(name for name in (*query, *search.result) if name in self.names),

@@ -1,10 +1,11 @@
 """A causal depthwise convolution followed by SiLU, compiled: the short convolution of Mamba.
 
-    p_t = bias + sum_{j < k} w_j x_{t-k+1+j}        channel by channel; x before the first token comes from the window
+    p_t = bias + sum_{j < taps} w_j x_{t-taps+1+j}     channel by channel; x before the first token is the window
     u_t = p_t sigmoid(p_t)
 
-Channels are contiguous, so every loop over them is a vector loop, and no tensor is transposed. The backward loop runs
-from the last token to the first, recomputes p_t and spreads its gradient over the k inputs that made it.
+Channels are contiguous and come in blocks of `width`, so every inner loop is a vector loop and no tensor is transposed.
+The backward loop runs from the last token to the first, recomputes p_t and spreads its gradient over the inputs that
+made it. A kernel does the share of (row, block) tasks of one thread.
 
 Reference: Gu & Dao (2023), Mamba, Section 3.4, https://arxiv.org/abs/2312.00752
 """
@@ -12,7 +13,7 @@ Reference: Gu & Dao (2023), Mamba, Section 3.4, https://arxiv.org/abs/2312.00752
 import numpy as np
 from jaxtyping import Float
 
-from recherche.kernels.compiled import compiled, compiled_vectors
+from recherche.kernels.compiled import compiled_vectors
 from recherche.kernels.vector_math import like, sigmoid
 
 
@@ -20,101 +21,113 @@ from recherche.kernels.vector_math import like, sigmoid
 def conv_silu_forward(
     thread: int,
     num_threads: int,
-    xz: Float[np.ndarray, "b t c"],
-    weight: Float[np.ndarray, "k d"],
-    bias: Float[np.ndarray, " d"],
-    window: Float[np.ndarray, "b d k-1"],
-    u: Float[np.ndarray, "b t d"],
+    x: Float[np.ndarray, "b t some_blocks width"],
+    weights: tuple[Float[np.ndarray, "taps blocks width"], Float[np.ndarray, "blocks width"]],
+    window: Float[np.ndarray, "b blocks width taps-1"],
+    u: Float[np.ndarray, "b t blocks width"],
 ) -> None:
-    """Write u; x is the first d of the c channels of `xz`."""
-    b, t, d = u.shape
-    past = np.empty((weight.shape[0] - 1, d), dtype=u.dtype)
-    p = np.empty(d, dtype=u.dtype)
-    for row in range(thread * b // num_threads, (thread + 1) * b // num_threads):
-        _transpose(window, row, past)
+    """Write u.
+
+    Args:
+        x: its first blocks are the input.
+        weights: taps and bias.
+    """
+    b, t, blocks, width = u.shape
+    past = np.empty((window.shape[3], width), dtype=u.dtype)
+    p = np.empty(width, dtype=u.dtype)
+    for task in range(thread * b * blocks // num_threads, (thread + 1) * b * blocks // num_threads):
+        row, block = task // blocks, task % blocks
+        _transpose(window, row, block, past)
         for i in range(t):
-            _convolve(xz, weight, bias, past, row, i, p)
-            for j in range(d):
-                u[row, i, j] = p[j] * sigmoid(p[j])
+            _convolve(x, weights, past, (row, block), i, p)
+            for j in range(width):
+                u[row, i, block, j] = p[j] * sigmoid(p[j])
 
 
 @compiled_vectors
 def conv_silu_backward(
     thread: int,
     num_threads: int,
-    grad_u: Float[np.ndarray, "b t d"],
-    xz: Float[np.ndarray, "b t c"],
-    weight: Float[np.ndarray, "k d"],
-    bias: Float[np.ndarray, " d"],
-    window: Float[np.ndarray, "b d k-1"],
-    grad_xz: Float[np.ndarray, "b t c"],
-    grad_weight: Float[np.ndarray, "threads k d"],
-    grad_bias: Float[np.ndarray, "threads d"],
-    grad_window: Float[np.ndarray, "b d k-1"],
+    inputs: tuple[
+        Float[np.ndarray, "b t some_blocks width"],
+        tuple[Float[np.ndarray, "taps blocks width"], Float[np.ndarray, "blocks width"]],
+        Float[np.ndarray, "b blocks width taps-1"],
+    ],
+    grad_u: Float[np.ndarray, "b t blocks width"],
+    grad_x: Float[np.ndarray, "b t some_blocks width"],
+    grad_weights: tuple[Float[np.ndarray, "threads taps blocks width"], Float[np.ndarray, "threads blocks width"]],
+    grad_window: Float[np.ndarray, "b blocks width taps-1"],
 ) -> None:
-    """Write the gradients; those of the weights one partial sum for each thread."""
-    b, t, d = grad_u.shape
-    taps = weight.shape[0]
-    past = np.empty((taps - 1, d), dtype=grad_u.dtype)
-    grad_past = np.empty((taps - 1, d), dtype=grad_u.dtype)
-    p = np.empty(d, dtype=grad_u.dtype)
-    grad_weight[thread] = 0
+    """Write the gradients of x, of the window and, one partial sum for each thread, of taps and bias."""
+    x, weights, window = inputs
+    grad_taps, grad_bias = grad_weights
+    b, t, blocks, width = grad_u.shape
+    taps = weights[0].shape[0]
+    past = np.empty((taps - 1, width), dtype=grad_u.dtype)
+    grad_past = np.empty((taps - 1, width), dtype=grad_u.dtype)
+    p = np.empty(width, dtype=grad_u.dtype)
+    grad_taps[thread] = 0
     grad_bias[thread] = 0
-    for row in range(thread * b // num_threads, (thread + 1) * b // num_threads):
-        _transpose(window, row, past)
+    for task in range(thread * b * blocks // num_threads, (thread + 1) * b * blocks // num_threads):
+        row, block = task // blocks, task % blocks
+        _transpose(window, row, block, past)
         grad_past[:] = 0
         for i in range(t):
-            for j in range(d):
-                grad_xz[row, i, j] = 0
+            for j in range(width):
+                grad_x[row, i, block, j] = 0
         for i in range(t - 1, -1, -1):
-            _convolve(xz, weight, bias, past, row, i, p)
-            for j in range(d):
+            _convolve(x, weights, past, (row, block), i, p)
+            for j in range(width):
                 s = sigmoid(p[j])
-                p[j] = grad_u[row, i, j] * s * (like(1.0, s) + p[j] * (like(1.0, s) - s))
-            for j in range(d):
-                grad_bias[thread, j] += p[j]
+                p[j] = grad_u[row, i, block, j] * s * (like(1.0, s) + p[j] * (like(1.0, s) - s))
+            for j in range(width):
+                grad_bias[thread, block, j] += p[j]
             for tap in range(taps):
                 source = i + tap - taps + 1
                 if source >= 0:
-                    for j in range(d):
-                        grad_xz[row, source, j] += weight[tap, j] * p[j]
-                    for j in range(d):
-                        grad_weight[thread, tap, j] += xz[row, source, j] * p[j]
+                    for j in range(width):
+                        grad_x[row, source, block, j] += weights[0][tap, block, j] * p[j]
+                    for j in range(width):
+                        grad_taps[thread, tap, block, j] += x[row, source, block, j] * p[j]
                 else:
-                    for j in range(d):
-                        grad_past[source + taps - 1, j] += weight[tap, j] * p[j]
-                        grad_weight[thread, tap, j] += past[source + taps - 1, j] * p[j]
+                    for j in range(width):
+                        grad_past[source + taps - 1, j] += weights[0][tap, block, j] * p[j]
+                    for j in range(width):
+                        grad_taps[thread, tap, block, j] += past[source + taps - 1, j] * p[j]
         for tap in range(taps - 1):
-            for j in range(d):
-                grad_window[row, j, tap] = grad_past[tap, j]
+            for j in range(width):
+                grad_window[row, block, j, tap] = grad_past[tap, j]
 
 
-@compiled
-def _transpose(window: Float[np.ndarray, "b d k-1"], row: int, past: Float[np.ndarray, "k-1 d"]) -> None:
+@compiled_vectors
+def _transpose(
+    window: Float[np.ndarray, "b blocks width taps-1"], row: int, block: int, past: Float[np.ndarray, "taps-1 width"]
+) -> None:
     for tap in range(past.shape[0]):
         for j in range(past.shape[1]):
-            past[tap, j] = window[row, j, tap]
+            past[tap, j] = window[row, block, j, tap]
 
 
-@compiled
+@compiled_vectors
 def _convolve(
-    xz: Float[np.ndarray, "b t c"],
-    weight: Float[np.ndarray, "k d"],
-    bias: Float[np.ndarray, " d"],
-    past: Float[np.ndarray, "k-1 d"],
-    row: int,
+    x: Float[np.ndarray, "b t some_blocks width"],
+    weights: tuple[Float[np.ndarray, "taps blocks width"], Float[np.ndarray, "blocks width"]],
+    past: Float[np.ndarray, "taps-1 width"],
+    place: tuple[int, int],
     i: int,
-    p: Float[np.ndarray, " d"],
+    p: Float[np.ndarray, " width"],
 ) -> None:
-    """Write p_i of one row."""
-    taps, d = weight.shape
-    for j in range(d):
-        p[j] = bias[j]
+    """Write p_i of one row and block."""
+    row, block = place
+    weight, bias = weights
+    taps, _, width = weight.shape
+    for j in range(width):
+        p[j] = bias[block, j]
     for tap in range(taps):
         source = i + tap - taps + 1
         if source >= 0:
-            for j in range(d):
-                p[j] += weight[tap, j] * xz[row, source, j]
+            for j in range(width):
+                p[j] += weight[tap, block, j] * x[row, source, block, j]
         else:
-            for j in range(d):
-                p[j] += weight[tap, j] * past[source + taps - 1, j]
+            for j in range(width):
+                p[j] += weight[tap, block, j] * past[source + taps - 1, j]

@@ -5,7 +5,7 @@ loops, the two small projections between them are matrix products, and one autog
 written where they belong (both halves of xz in one array), and nothing of size tokens x channels x state is kept.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,14 +15,14 @@ from torch import Tensor
 from recherche.kernels.bridge import array, has_compiled_path, num_threads, on_threads
 from recherche.kernels.causal_conv import conv_silu_backward, conv_silu_forward
 from recherche.kernels.mamba_plain import MambaWeights, mamba_plain
-from recherche.kernels.selective_scan import BLOCK, CHUNK, scan_backward, scan_forward
+from recherche.kernels.selective_scan import CHUNK, block_width, scan_backward, scan_forward
 from recherche.kernels.vector_math import LOG2_E
 
 
 def mamba_inner(
     xz: Float[Tensor, "b t 2*e"],
     weights: MambaWeights,
-    window: Float[Tensor, "b e k-1"],
+    window: Float[Tensor, "b e taps-1"],
     ssm: Float[Tensor, "b e n"],
     *,
     lengths: Int[Tensor, " b"] | None = None,
@@ -33,92 +33,113 @@ def mamba_inner(
     return mamba_plain(xz, weights, window, ssm, lengths=lengths)
 
 
+class _Arrays(NamedTuple):
+    """The inputs as arrays, channels in blocks: what both directions read."""
+
+    xz: np.ndarray
+    conv_weights: tuple[np.ndarray, np.ndarray]
+    scan_weights: tuple[np.ndarray, np.ndarray, np.ndarray]
+    window: np.ndarray
+    lengths: np.ndarray
+
+
+def _arrays(xz: Tensor, weights: MambaWeights, window: Tensor, lengths: Tensor | None) -> _Arrays:
+    width = block_width(weights.D.shape[0])
+    A = weights.A_log.detach().t().exp().mul_(-LOG2_E)
+    in_blocks = [
+        array(tensor).reshape(*tensor.shape[:-1], -1, width)
+        for tensor in (xz, weights.conv_weight.t(), weights.conv_bias, A, weights.D, weights.dt_bias)
+    ]
+    return _Arrays(
+        xz=in_blocks[0],
+        conv_weights=(in_blocks[1], in_blocks[2]),
+        scan_weights=(in_blocks[3], in_blocks[4], in_blocks[5]),
+        window=array(window).reshape(len(window), -1, width, window.shape[2]),
+        lengths=np.full(xz.shape[0], xz.shape[1]) if lengths is None else array(lengths),
+    )
+
+
 class _CompiledMamba(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, xz: Tensor, *inputs: Any) -> tuple[Tensor, Tensor]:
-        *weights, window, ssm, lengths = inputs
-        conv_weight, conv_bias, x_proj, dt_weight, dt_bias, A_log, D = weights
-        ctx.set_materialize_grads(False)
-        (b, t, _), (e, n) = xz.shape, A_log.shape
-        chunk = CHUNK if any(ctx.needs_input_grad) else max(t, 1)
-        counts = np.full(b, t) if lengths is None else array(lengths)
-        taps = array(conv_weight.t())
-        A = -torch.exp(A_log).t().contiguous()
-        scan_weights = (array(A * LOG2_E), array(D), array(dt_bias))
+        *parts, window, ssm, lengths = inputs
+        weights = MambaWeights(*parts)
+        (b, t, _), (e, n), rank = xz.shape, weights.A_log.shape, weights.dt_weight.shape[1]
+        arrays = _arrays(xz, weights, window, lengths)
+        blocks, width = arrays.scan_weights[1].shape
+        shape = (b, t, blocks, width)
 
-        u = xz.new_empty(b, t, e)
-        on_threads(conv_silu_forward, array(xz), taps, array(conv_bias), array(window), u.numpy())
-        xbc = u.view(b * t, e) @ x_proj.t()
-        r = (xbc[:, : dt_weight.shape[1]] @ dt_weight.t()).view(b, t, e)
-        y, last = torch.empty_like(u), torch.empty_like(ssm, memory_format=torch.contiguous_format)
-        checkpoints = np.empty((b, -(-t // chunk), n, e), dtype=u.numpy().dtype)
-        tokens = (u.numpy(), r.numpy(), array(xz), xbc.view(b, t, -1).numpy())
+        u = xz.new_empty(b * t, e)
+        on_threads(conv_silu_forward, arrays.xz, arrays.conv_weights, arrays.window, u.numpy().reshape(shape))
+        xbc = u @ weights.x_proj.t()
+        r = xbc[:, :rank] @ weights.dt_weight.t()
+        y, last = xz.new_empty(b, t, e), xz.new_empty(b, e, n)
+        chunk = CHUNK if any(ctx.needs_input_grad) else max(t, 1)
+        checkpoints = np.empty((b, -(-t // chunk), n, blocks, width), dtype=arrays.xz.dtype)
         on_threads(
-            scan_forward, tokens, scan_weights, array(ssm), counts, chunk, (y.numpy(), checkpoints, last.numpy())
+            scan_forward,
+            (u.numpy().reshape(shape), r.numpy().reshape(shape), arrays.xz, xbc.numpy().reshape(b, t, -1)),
+            arrays.scan_weights,
+            (array(ssm).reshape(b, blocks, width, n), arrays.lengths),
+            chunk,
+            (y.numpy().reshape(shape), checkpoints, last.numpy().reshape(b, blocks, width, n)),
         )
-        ctx.save_for_backward(xz, u, r, xbc, conv_bias, x_proj, dt_weight, A, window)
-        ctx.arrays = (taps, scan_weights, checkpoints, counts)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(u, r, xbc, weights.x_proj, weights.dt_weight)
+        ctx.arrays, ctx.checkpoints = arrays, checkpoints
         return y, last
 
     @staticmethod
     def backward(ctx: Any, grad_y: Tensor | None, grad_last: Tensor | None) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        xz, u, r, xbc, conv_bias, x_proj, dt_weight, A, window = ctx.saved_tensors
-        taps, scan_weights, checkpoints, counts = ctx.arrays
-        (b, t, e), (n, _) = u.shape, A.shape
-        rank, count = dt_weight.shape[1], num_threads()
-        if grad_y is None:
-            grad_y = torch.zeros_like(u)
-        if grad_last is None:
-            grad_last = u.new_zeros(b, e, n)
-
-        grad_xz, grad_u, grad_r = (
-            torch.empty_like(xz, memory_format=torch.contiguous_format),
-            torch.empty_like(u),
-            torch.empty_like(r),
-        )
-        grad_bc = u.new_empty(-(-e // BLOCK), b, t, 2 * n)
-        grad_A, grad_D, grad_bias = u.new_empty(count, n, e), u.new_empty(count, e), u.new_empty(count, e)
-        grad_ssm = torch.empty_like(grad_last, memory_format=torch.contiguous_format)
+        u, r, xbc, x_proj, dt_weight = ctx.saved_tensors
+        arrays: _Arrays = ctx.arrays
+        n, blocks, width = arrays.scan_weights[0].shape
+        (b, t), (e, rank), count = arrays.xz.shape[:2], dt_weight.shape, num_threads()
+        shape, states = (b, t, blocks, width), (b, blocks, width, n)
+        grad_xz, grad_u, grad_r = u.new_empty(b, t, 2 * e), torch.empty_like(u), torch.empty_like(r)
+        grad_bc, grad_ssm = u.new_empty(blocks, b * t, 2 * n), u.new_empty(b, e, n)
+        grad_A, grad_D, grad_bias = (u.new_empty(count, *weight.shape) for weight in arrays.scan_weights)
+        grad_y = u.new_zeros(b, t, e) if grad_y is None else grad_y
+        grad_last = u.new_zeros(b, e, n) if grad_last is None else grad_last
         on_threads(
             scan_backward,
-            (array(grad_y), array(grad_last)),
-            (u.numpy(), r.numpy(), array(xz), xbc.view(b, t, -1).numpy()),
-            scan_weights,
-            checkpoints,
-            counts,
-            (grad_u.numpy(), grad_r.numpy(), grad_xz.numpy(), grad_bc.numpy()),
-            (grad_A.numpy(), grad_D.numpy(), grad_bias.numpy()),
-            grad_ssm.numpy(),
+            (u.numpy().reshape(shape), r.numpy().reshape(shape), arrays.xz, xbc.numpy().reshape(b, t, -1)),
+            arrays.scan_weights,
+            (ctx.checkpoints, arrays.lengths),
+            (array(grad_y).reshape(shape), array(grad_last).reshape(states)),
+            (
+                (
+                    grad_u.numpy().reshape(shape),
+                    grad_r.numpy().reshape(shape),
+                    grad_xz.numpy().reshape(arrays.xz.shape),
+                    grad_bc.numpy().reshape(blocks, b, t, 2 * n),
+                ),
+                (grad_A.numpy(), grad_D.numpy(), grad_bias.numpy()),
+                grad_ssm.numpy().reshape(states),
+            ),
         )
-        flat_r, flat_u = grad_r.view(b * t, e), u.view(b * t, e)
-        grad_xbc = torch.cat([flat_r @ dt_weight, grad_bc.sum(0).view(b * t, 2 * n)], dim=1)
-        grad_dt_weight = flat_r.t() @ xbc[:, :rank]
-        grad_x_proj = grad_xbc.t() @ flat_u
-        grad_u.view(b * t, e).addmm_(grad_xbc, x_proj)
-
-        grad_taps, grad_conv_bias = u.new_empty(count, *taps.shape), u.new_empty(count, e)
-        grad_window = torch.empty_like(window, memory_format=torch.contiguous_format)
+        grad_xbc = torch.cat([grad_r @ dt_weight, grad_bc[0] if blocks == 1 else grad_bc.sum(0)], dim=1)
+        grad_u.addmm_(grad_xbc, x_proj)
+        grad_taps, grad_conv_bias = (u.new_empty(count, *weight.shape) for weight in arrays.conv_weights)
+        grad_window = u.new_empty(b, e, arrays.window.shape[3])
         on_threads(
             conv_silu_backward,
-            grad_u.numpy(),
-            array(xz),
-            taps,
-            array(conv_bias),
-            array(window),
-            grad_xz.numpy(),
-            grad_taps.numpy(),
-            grad_conv_bias.numpy(),
-            grad_window.numpy(),
+            (arrays.xz, arrays.conv_weights, arrays.window),
+            grad_u.numpy().reshape(shape),
+            grad_xz.numpy().reshape(arrays.xz.shape),
+            (grad_taps.numpy(), grad_conv_bias.numpy()),
+            grad_window.numpy().reshape(arrays.window.shape),
         )
+        grad_A_log = grad_A.sum(0) * torch.from_numpy(arrays.scan_weights[0]) * (1 / LOG2_E)
         return (
             grad_xz,
-            grad_taps.sum(0).t(),
-            grad_conv_bias.sum(0),
-            grad_x_proj,
-            grad_dt_weight,
-            grad_bias.sum(0),
-            (grad_A.sum(0) * A).t(),
-            grad_D.sum(0),
+            grad_taps.sum(0).flatten(1).t(),
+            grad_conv_bias.sum(0).flatten(),
+            grad_xbc.t() @ u,
+            grad_r.t() @ xbc[:, :rank],
+            grad_bias.sum(0).flatten(),
+            grad_A_log.flatten(1).t(),
+            grad_D.sum(0).flatten(),
             grad_window,
             grad_ssm,
             None,

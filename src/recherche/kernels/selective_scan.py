@@ -5,8 +5,9 @@
     y_t  = (C_t . h_t + D u_t) z_t sigmoid(z_t)
 
 Memory is linear in tokens: forward keeps h at the start of every chunk, backward recomputes the history of one chunk at
-a time in scratch that belongs to the thread. Work is split over (row, block of channels). All inner loops run over
-contiguous channels and touch few arrays each, for the compiler gives up on a loop whose arrays it cannot tell apart.
+a time in scratch that belongs to the thread. Channels come in blocks of `width`; a kernel does the share of (row, block)
+tasks of one thread. All inner loops run over contiguous channels, with an index that plainly starts at 0, and touch few
+arrays each: the compiler gives up on a loop whose arrays it cannot tell apart by eight comparisons.
 
 Backward, from the last token to the first, with g_t = dL/dy_t z_t sigmoid(z_t) and dh = dL/dh_t:
 
@@ -24,215 +25,243 @@ from jaxtyping import Float, Int
 from recherche.kernels.compiled import compiled_vectors
 from recherche.kernels.vector_math import exp2_nonpositive, like, sigmoid, softplus
 
-BLOCK = 64
-"""Channels that one task carries; its decay, state and gradients stay in the first-level cache."""
+CHUNK = 8
+"""Tokens between two states kept for backward: its scratch then fits the second-level cache."""
 
-CHUNK = 16
-"""Tokens between two states kept for backward."""
-
+_LARGEST_WIDTH = 128
 _LN_2 = math.log(2)
+
+Tokens = tuple[
+    Float[np.ndarray, "b t blocks width"],
+    Float[np.ndarray, "b t blocks width"],
+    Float[np.ndarray, "b t some_blocks width"],
+    Float[np.ndarray, "b t m"],
+]
+"""u; r; an array whose last blocks are z; one whose last 2n numbers of a token are B and C."""
+
+Weights = tuple[
+    Float[np.ndarray, "n blocks width"], Float[np.ndarray, "blocks width"], Float[np.ndarray, "blocks width"]
+]
+"""A log2(e), D, bias."""
+
+
+def block_width(num_channels: int) -> int:
+    """Channels of a block: the largest divisor that the first-level cache can serve, else all of them.
+
+    >>> block_width(128), block_width(1536), block_width(130), block_width(131)
+    (128, 128, 65, 131)
+    """
+    widths = [w for w in range(_LARGEST_WIDTH // 4, _LARGEST_WIDTH + 1) if num_channels % w == 0]
+    return max(widths, default=num_channels)
 
 
 @compiled_vectors
 def scan_forward(
     thread: int,
     num_threads: int,
-    tokens: tuple[
-        Float[np.ndarray, "b t e"], Float[np.ndarray, "b t e"], Float[np.ndarray, "b t c"], Float[np.ndarray, "b t m"]
-    ],
-    weights: tuple[Float[np.ndarray, "n e"], Float[np.ndarray, " e"], Float[np.ndarray, " e"]],
-    start: Float[np.ndarray, "b e n"],
-    lengths: Int[np.ndarray, " b"],
+    tokens: Tokens,
+    weights: Weights,
+    start: tuple[Float[np.ndarray, "b blocks width n"], Int[np.ndarray, " b"]],
     chunk: int,
-    outputs: tuple[Float[np.ndarray, "b t e"], Float[np.ndarray, "b chunks n e"], Float[np.ndarray, "b e n"]],
+    outputs: tuple[
+        Float[np.ndarray, "b t blocks width"],
+        Float[np.ndarray, "b chunks n blocks width"],
+        Float[np.ndarray, "b blocks width n"],
+    ],
 ) -> None:
     """Write y, the states at chunk starts, and the last state of each row.
 
     Args:
-        tokens: u; r; an array whose last e channels are z; one whose last 2n channels are B and C.
-        weights: A log2(e), D, bias.
+        start: first states, and the number of real tokens of each row.
         outputs: y, zero at padding; states at chunk starts; last states.
     """
     u, r, xz, xbc = tokens
     A, D, bias = weights
     y, checkpoints, last = outputs
-    b, t, e = u.shape
+    b, t, blocks, width = u.shape
     n = A.shape[0]
-    z_at, B_at, C_at = xz.shape[2] - e, xbc.shape[2] - 2 * n, xbc.shape[2] - n
-    num_blocks = (e + BLOCK - 1) // BLOCK
-    decay = np.empty(BLOCK, dtype=u.dtype)
-    h = np.empty((2, n, BLOCK), dtype=u.dtype)
-    dt = np.empty(BLOCK, dtype=u.dtype)
-    dtu = np.empty(BLOCK, dtype=u.dtype)
-    out = np.empty(BLOCK, dtype=u.dtype)
-    for task in range(thread * b * num_blocks // num_threads, (thread + 1) * b * num_blocks // num_threads):
-        row, lo = task // num_blocks, task % num_blocks * BLOCK
-        width = min(BLOCK, e - lo)
+    z_at, B_at, C_at = xz.shape[2] - blocks, xbc.shape[2] - 2 * n, xbc.shape[2] - n
+    h = np.empty((n, width), dtype=u.dtype)
+    dt = np.empty(width, dtype=u.dtype)
+    dtu = np.empty(width, dtype=u.dtype)
+    out = np.empty(width, dtype=u.dtype)
+    for task in range(thread * b * blocks // num_threads, (thread + 1) * b * blocks // num_threads):
+        row, block = task // blocks, task % blocks
+        length = start[1][row]
         for k in range(n):
             for j in range(width):
-                h[0, k, j] = start[row, lo + j, k]
-        for i in range(lengths[row]):
-            old, new = i % 2, (i + 1) % 2
+                h[k, j] = start[0][row, block, j, k]
+        for i in range(length):
             if i % chunk == 0:
                 for k in range(n):
                     for j in range(width):
-                        checkpoints[row, i // chunk, k, lo + j] = h[old, k, j]
+                        checkpoints[row, i // chunk, k, block, j] = h[k, j]
             for j in range(width):
-                dt[j] = softplus(r[row, i, lo + j] + bias[lo + j])
+                dt[j] = softplus(r[row, i, block, j] + bias[block, j])
             for j in range(width):
-                dtu[j] = dt[j] * u[row, i, lo + j]
-                out[j] = D[lo + j] * u[row, i, lo + j]
+                dtu[j] = dt[j] * u[row, i, block, j]
+                out[j] = D[block, j] * u[row, i, block, j]
             for k in range(n):
                 B, C = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
                 for j in range(width):
-                    decay[j] = exp2_nonpositive(dt[j] * A[k, lo + j])
-                for j in range(width):
-                    h[new, k, j] = decay[j] * h[old, k, j] + dtu[j] * B
-                for j in range(width):
-                    out[j] += C * h[new, k, j]
+                    after = exp2_nonpositive(dt[j] * A[k, block, j]) * h[k, j] + dtu[j] * B
+                    h[k, j] = after
+                    out[j] += C * after
             for j in range(width):
-                z = xz[row, i, z_at + lo + j]
-                y[row, i, lo + j] = out[j] * z * sigmoid(z)
-        for i in range(lengths[row], t):
+                z = xz[row, i, z_at + block, j]
+                y[row, i, block, j] = out[j] * z * sigmoid(z)
+        for i in range(length, t):
             for j in range(width):
-                y[row, i, lo + j] = 0
+                y[row, i, block, j] = 0
         for k in range(n):
             for j in range(width):
-                last[row, lo + j, k] = h[lengths[row] % 2, k, j]
+                last[row, block, j, k] = h[k, j]
 
 
 @compiled_vectors
 def scan_backward(
     thread: int,
     num_threads: int,
-    grads_in: tuple[Float[np.ndarray, "b t e"], Float[np.ndarray, "b e n"]],
-    tokens: tuple[
-        Float[np.ndarray, "b t e"], Float[np.ndarray, "b t e"], Float[np.ndarray, "b t c"], Float[np.ndarray, "b t m"]
-    ],
-    weights: tuple[Float[np.ndarray, "n e"], Float[np.ndarray, " e"], Float[np.ndarray, " e"]],
-    checkpoints: Float[np.ndarray, "b chunks n e"],
-    lengths: Int[np.ndarray, " b"],
-    grads_tokens: tuple[
-        Float[np.ndarray, "b t e"],
-        Float[np.ndarray, "b t e"],
-        Float[np.ndarray, "b t c"],
-        Float[np.ndarray, "blocks b t 2*n"],
-    ],
-    grads_weights: tuple[
-        Float[np.ndarray, "threads n e"], Float[np.ndarray, "threads e"], Float[np.ndarray, "threads e"]
-    ],
-    grad_start: Float[np.ndarray, "b e n"],
+    tokens: Tokens,
+    weights: Weights,
+    saved: tuple[Float[np.ndarray, "b chunks n blocks width"], Int[np.ndarray, " b"]],
+    grads_in: tuple[Float[np.ndarray, "b t blocks width"], Float[np.ndarray, "b blocks width n"]],
+    grads_out: tuple[Tokens, Weights, Float[np.ndarray, "b blocks width n"]],
 ) -> None:
-    """Write the gradients of everything that `scan_forward` read, made with chunks of `CHUNK` tokens.
+    """Write the gradients of everything that `scan_forward` read, if its chunk was `CHUNK`.
 
     Args:
+        saved: the states at chunk starts, and the number of real tokens of each row.
         grads_in: those of y and of the last states.
-        grads_tokens: of u, r, z (last e channels), and of B and C one partial sum for each block of channels.
-        grads_weights: of A (not multiplied), D, bias: one partial sum for each thread.
+        grads_out: of the tokens, where those of B and C are one partial sum for each block (blocks b t 2n); of the
+            weights, one partial sum for each thread (threads first), A's not multiplied; of the first states.
     """
+    checkpoints, lengths = saved
     grad_y, grad_last = grads_in
-    u, r, xz, xbc = tokens
-    A, D, bias = weights
-    grad_u, grad_r, grad_xz, grad_bc = grads_tokens
-    grad_A, grad_D, grad_bias = grads_weights
-    b, t, e = u.shape
-    n = A.shape[0]
-    z_at, B_at, C_at = xz.shape[2] - e, xbc.shape[2] - 2 * n, xbc.shape[2] - n
-    num_blocks = (e + BLOCK - 1) // BLOCK
-    ln_2 = like(_LN_2, D[0])
-    one = like(1.0, D[0])
-    decay = np.empty((CHUNK, n, BLOCK), dtype=u.dtype)
-    h = np.empty((CHUNK + 1, n, BLOCK), dtype=u.dtype)
-    dt = np.empty((CHUNK, BLOCK), dtype=u.dtype)
-    dtu = np.empty((CHUNK, BLOCK), dtype=u.dtype)
-    out = np.empty((CHUNK, BLOCK), dtype=u.dtype)
-    grad_h = np.empty((n, BLOCK), dtype=u.dtype)
-    g = np.empty(BLOCK, dtype=u.dtype)
-    q = np.empty(BLOCK, dtype=u.dtype)
-    grad_dt = np.empty(BLOCK, dtype=u.dtype)
-    grad_dtu = np.empty(BLOCK, dtype=u.dtype)
+    _, (grad_A, grad_D, grad_bias), grad_start = grads_out
+    b, _, blocks, width = tokens[0].shape
+    n = weights[0].shape[0]
+    decay = np.empty((CHUNK, n, width), dtype=grad_y.dtype)
+    h = np.empty((CHUNK + 1, n, width), dtype=grad_y.dtype)
+    rows = np.empty((3, CHUNK, width), dtype=grad_y.dtype)
+    grad_h = np.empty((n, width), dtype=grad_y.dtype)
+    work = np.empty((4, width), dtype=grad_y.dtype)
     grad_A[thread] = 0
     grad_D[thread] = 0
     grad_bias[thread] = 0
-    for task in range(thread * b * num_blocks // num_threads, (thread + 1) * b * num_blocks // num_threads):
-        row, block = task // num_blocks, task % num_blocks
-        lo = block * BLOCK
-        width = min(BLOCK, e - lo)
+    for task in range(thread * b * blocks // num_threads, (thread + 1) * b * blocks // num_threads):
+        row, block = task // blocks, task % blocks
         length = lengths[row]
         for k in range(n):
             for j in range(width):
-                grad_h[k, j] = grad_last[row, lo + j, k]
-        for i in range(length, t):
-            for j in range(width):
-                grad_u[row, i, lo + j] = 0
-                grad_r[row, i, lo + j] = 0
-                grad_xz[row, i, z_at + lo + j] = 0
-            for k in range(2 * n):
-                grad_bc[block, row, i, k] = 0
+                grad_h[k, j] = grad_last[row, block, j, k]
+        _clear_padding(row, block, length, grads_out[0])
         for c in range((length + CHUNK - 1) // CHUNK - 1, -1, -1):
-            first = c * CHUNK
-            size = min(CHUNK, length - first)
-            # The history of this chunk.
             for k in range(n):
                 for j in range(width):
-                    h[0, k, j] = checkpoints[row, c, k, lo + j]
+                    h[0, k, j] = checkpoints[row, c, k, block, j]
+            size = min(CHUNK, length - c * CHUNK)
             for s in range(size):
-                i = first + s
-                for j in range(width):
-                    dt[s, j] = softplus(r[row, i, lo + j] + bias[lo + j])
-                for j in range(width):
-                    dtu[s, j] = dt[s, j] * u[row, i, lo + j]
-                    out[s, j] = D[lo + j] * u[row, i, lo + j]
-                for k in range(n):
-                    B, C = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
-                    for j in range(width):
-                        decay[s, k, j] = exp2_nonpositive(dt[s, j] * A[k, lo + j])
-                    for j in range(width):
-                        h[s + 1, k, j] = decay[s, k, j] * h[s, k, j] + dtu[s, j] * B
-                    for j in range(width):
-                        out[s, j] += C * h[s + 1, k, j]
-            # Its gradients, last token first.
+                _advance((row, c * CHUNK + s, block, s), tokens, weights, (decay, h, rows))
             for s in range(size - 1, -1, -1):
-                i = first + s
-                for j in range(width):
-                    z = xz[row, i, z_at + lo + j]
-                    gate = sigmoid(z)
-                    grad_xz[row, i, z_at + lo + j] = (
-                        grad_y[row, i, lo + j] * out[s, j] * gate * (one + z * (one - gate))
-                    )
-                    g[j] = grad_y[row, i, lo + j] * z * gate
-                for j in range(width):
-                    grad_dt[j] = 0
-                    grad_dtu[j] = 0
-                for k in range(n):
-                    B, C = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
-                    sum_B = like(0.0, B)
-                    sum_C = like(0.0, C)
-                    for j in range(width):
-                        grad_h[k, j] += g[j] * C
-                        sum_C += g[j] * h[s + 1, k, j]
-                        sum_B += grad_h[k, j] * dtu[s, j]
-                    grad_bc[block, row, i, k] = sum_B
-                    grad_bc[block, row, i, n + k] = sum_C
-                    for j in range(width):
-                        q[j] = grad_h[k, j] * h[s, k, j] * decay[s, k, j]
-                    for j in range(width):
-                        grad_dtu[j] += grad_h[k, j] * B
-                        grad_h[k, j] *= decay[s, k, j]
-                    for j in range(width):
-                        grad_dt[j] += q[j] * A[k, lo + j]
-                        grad_A[thread, k, lo + j] += q[j] * dt[s, j]
-                for j in range(width):
-                    grad_u[row, i, lo + j] = grad_dtu[j] * dt[s, j] + g[j] * D[lo + j]
-                for j in range(width):
-                    grad_D[thread, lo + j] += g[j] * u[row, i, lo + j]
-                for j in range(width):
-                    q[j] = (grad_dtu[j] * u[row, i, lo + j] + ln_2 * grad_dt[j]) * sigmoid(
-                        r[row, i, lo + j] + bias[lo + j]
-                    )
-                for j in range(width):
-                    grad_r[row, i, lo + j] = q[j]
-                    grad_bias[thread, lo + j] += q[j]
+                place = (row, c * CHUNK + s, block, s)
+                _token_gradients(place, tokens, weights, (decay, h, rows), (grad_y, grad_h, work), thread, grads_out)
         for k in range(n):
             for j in range(width):
-                grad_start[row, lo + j, k] = grad_h[k, j]
+                grad_start[row, block, j, k] = grad_h[k, j]
+
+
+@compiled_vectors
+def _clear_padding(row: int, block: int, length: int, grads_tokens: Tokens) -> None:
+    """Padding has no part in the output, so its gradients are 0."""
+    grad_u, grad_r, grad_xz, grad_bc = grads_tokens
+    _, t, blocks, width = grad_u.shape
+    z_at = grad_xz.shape[2] - blocks
+    for i in range(length, t):
+        for j in range(width):
+            grad_u[row, i, block, j] = 0
+        for j in range(width):
+            grad_r[row, i, block, j] = 0
+        for j in range(width):
+            grad_xz[row, i, z_at + block, j] = 0
+        for k in range(grad_bc.shape[3]):
+            grad_bc[block, row, i, k] = 0
+
+
+@compiled_vectors
+def _advance(place, tokens, weights, history):
+    """Recompute one token of a chunk: its decay, its state, and in `history[2]` its dt, dt u and ungated output."""
+    row, i, block, s = place
+    u, r, _, xbc = tokens
+    A, D, bias = weights
+    decay, h, rows = history
+    n, width = decay.shape[1], decay.shape[2]
+    B_at, C_at = xbc.shape[2] - 2 * n, xbc.shape[2] - n
+    for j in range(width):
+        rows[0, s, j] = softplus(r[row, i, block, j] + bias[block, j])
+    for j in range(width):
+        rows[1, s, j] = rows[0, s, j] * u[row, i, block, j]
+    for j in range(width):
+        rows[2, s, j] = D[block, j] * u[row, i, block, j]
+    for k in range(n):
+        B, C = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
+        for j in range(width):
+            decay[s, k, j] = exp2_nonpositive(rows[0, s, j] * A[k, block, j])
+        for j in range(width):
+            after = decay[s, k, j] * h[s, k, j] + rows[1, s, j] * B
+            h[s + 1, k, j] = after
+            rows[2, s, j] += C * after
+
+
+@compiled_vectors
+def _token_gradients(place, tokens, weights, history, grads, thread, grads_out):
+    """Write the gradients at one token, and carry `grads[1]`, that of the state, to the token before."""
+    row, i, block, s = place
+    u, r, xz, xbc = tokens
+    A, D, bias = weights
+    decay, h, rows = history
+    grad_y, grad_h, work = grads
+    (grad_u, grad_r, grad_xz, grad_bc), (grad_A, grad_D, grad_bias), _ = grads_out
+    n, width = grad_h.shape
+    z_at, B_at, C_at = xz.shape[2] - u.shape[2], xbc.shape[2] - 2 * n, xbc.shape[2] - n
+    one = like(1.0, grad_h[0, 0])
+    # work: 0 the gradient g of the ungated output, 1 q, 2 that of dt, 3 that of dt u.
+    for j in range(width):
+        z = xz[row, i, z_at + block, j]
+        gate = sigmoid(z)
+        work[0, j] = grad_y[row, i, block, j] * z * gate
+        work[1, j] = grad_y[row, i, block, j] * gate * (one + z * (one - gate))
+    for j in range(width):
+        grad_xz[row, i, z_at + block, j] = work[1, j] * rows[2, s, j]
+    for j in range(width):
+        work[2, j] = 0
+    for j in range(width):
+        work[3, j] = 0
+    for k in range(n):
+        B, C = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
+        grad_B, grad_C = like(0.0, B), like(0.0, C)
+        for j in range(width):
+            grad_h[k, j] += work[0, j] * C
+            grad_C += work[0, j] * h[s + 1, k, j]
+            grad_B += grad_h[k, j] * rows[1, s, j]
+        grad_bc[block, row, i, k] = grad_B
+        grad_bc[block, row, i, n + k] = grad_C
+        for j in range(width):
+            work[1, j] = grad_h[k, j] * h[s, k, j] * decay[s, k, j]
+        for j in range(width):
+            work[3, j] += grad_h[k, j] * B
+            grad_h[k, j] *= decay[s, k, j]
+        for j in range(width):
+            work[2, j] += work[1, j] * A[k, block, j]
+            grad_A[thread, k, block, j] += work[1, j] * rows[0, s, j]
+    ln_2 = like(_LN_2, one)
+    for j in range(width):
+        grad_u[row, i, block, j] = work[3, j] * rows[0, s, j] + work[0, j] * D[block, j]
+    for j in range(width):
+        grad_D[thread, block, j] += work[0, j] * u[row, i, block, j]
+    for j in range(width):
+        work[1, j] = work[3, j] * u[row, i, block, j] + ln_2 * work[2, j]
+    for j in range(width):
+        grad_r[row, i, block, j] = work[1, j] * sigmoid(r[row, i, block, j] + bias[block, j])
+    for j in range(width):
+        grad_bias[thread, block, j] += grad_r[row, i, block, j]

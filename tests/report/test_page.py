@@ -173,6 +173,7 @@ def test_a_comparison_of_one_run_is_refused(page: Path, tmp_path: Path):
         write_comparison([page.parent], tmp_path / "both.html")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 @pytest.mark.parametrize("width", [1280, 500])
 def test_in_a_browser_the_figure_is_visible_and_the_traces_can_be_walked(page: Path, tmp_path: Path, width: int):
@@ -186,6 +187,7 @@ def test_in_a_browser_the_figure_is_visible_and_the_traces_can_be_walked(page: P
     assert seen["panel"] == "101"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_an_error_in_the_page_would_be_noticed(page: Path, tmp_path: Path):
     broken = tmp_path / "broken.html"

@@ -49,10 +49,19 @@ def test_a_folder_without_results_says_which_folder_to_name(tmp_path: Path):
         read_results(tmp_path)
 
 
-def test_a_folder_whose_results_are_empty_says_to_wait(run: Path):
+def test_empty_results_of_no_known_run_are_refused(run: Path):
     (run / "results.jsonl").write_text("")
-    with pytest.raises(InputError, match="no cell is finished yet"):
+    (run / "reproduce.json").unlink()
+    with pytest.raises(InputError, match=r"is empty and no reproduce\.json"):
         read_run(run)
+
+
+@pytest.mark.parametrize("results", ["", None], ids=["an empty file", "no file"])
+def test_a_run_that_has_only_begun_is_a_run(run: Path, results: str | None):
+    (run / "results.jsonl").unlink()
+    if results is not None:
+        (run / "results.jsonl").write_text(results)
+    assert len(read_run(run).absent) == 9
 
 
 @pytest.mark.parametrize(

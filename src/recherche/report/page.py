@@ -16,12 +16,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from recherche.errors import InputError
-from recherche.report.appearance import ARCHITECTURE_COLOURS, ROLE_OF_COLOUR
+from recherche.report.appearance import ARCHITECTURE_LABELS, ROLE_OF_COLOUR, colours_of, in_order
 from recherche.report.deviations import deviations_of, training_of
 from recherche.report.figures import accuracy_figure, save_figure
 from recherche.report.findings import findings_of, headline
 from recherche.report.panels import accuracy_panels, comparison_panels, legend_of
-from recherche.report.results import read_run
+from recherche.report.results import Run, read_run
 from recherche.report.sections import bar_plots, configs_of, example_groups, facts_of, learning_sections, marks_of
 from recherche.report.tables import RESULT_COLUMNS, Column, comparison_rows, result_rows
 
@@ -49,6 +49,7 @@ def write_report(folder: Path) -> Path:
             findings=findings_of(run),
             columns=RESULT_COLUMNS,
             rows=result_rows(run),
+            roles=_roles([run]),
             learning=learning_sections(run),
             examples=example_groups(run),
             configs=configs_of(run),
@@ -89,6 +90,7 @@ def write_comparison(folders: Sequence[Path], path: Path) -> Path:
             deviations=[(label, deviations_of(run.record.preset)) for label, run in zip(labels, runs, strict=True)],
             columns=columns,
             rows=comparison_rows(runs),
+            roles=_roles(runs),
         )
     )
     return _write(path, page)
@@ -104,13 +106,14 @@ def _environment() -> Environment:
         "style": Markup((templates / "style.css").read_text(encoding="utf-8")),
         "script": Markup((templates / "script.js").read_text(encoding="utf-8")),
     }
-    environment.filters |= {"role": ROLE_OF_COLOUR.__getitem__, "architecture_role": _architecture_role}
+    environment.filters["role"] = ROLE_OF_COLOUR.__getitem__
     return environment
 
 
-def _architecture_role(architecture: str) -> str:
-    colour = ARCHITECTURE_COLOURS.get(architecture)
-    return ROLE_OF_COLOUR[colour] if colour else "muted"
+def _roles(runs: Sequence[Run]) -> dict[str, str]:
+    """The colour of each architecture, by the name that the style sheet knows it by."""
+    architectures = in_order((result.architecture for run in runs for result in run.results), ARCHITECTURE_LABELS)
+    return {name: ROLE_OF_COLOUR[colour] for name, colour in colours_of(architectures).items()}
 
 
 def _distinct_labels(folders: Sequence[Path]) -> list[str]:

@@ -7,10 +7,13 @@ guide    a level across one group: the best guess that hub degrees allow
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import NamedTuple, final
 
 from recherche.report.appearance import (
+    ARCHITECTURE_COLOURS,
     ARCHITECTURE_LABELS,
+    OTHER_COLOURS,
     PROTOCOL_LABELS,
     architecture_label,
     colours_of,
@@ -145,8 +148,8 @@ def comparison_panels(runs: Sequence[Run], labels: Sequence[str]) -> list[BarPan
     """Runs beside each other: a panel for each protocol and n, a group for each architecture, a bar for each run."""
     summaries = [summarise(run.results) for run in runs]
     keys = [key for table in summaries for key in table]
-    shades = tuple(colours_of(labels).values())
-    series = tuple(Series(label, colour) for label, colour in zip(labels, shades, strict=True))
+    shades = cycle((*OTHER_COLOURS, *ARCHITECTURE_COLOURS.values()))
+    series = tuple(map(Series, labels, shades))
     panels = []
     for protocol in in_order((key.protocol for key in keys), PROTOCOL_LABELS):
         for n in distinct([key.n_nodes for key in keys if key.protocol == protocol]):

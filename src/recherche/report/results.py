@@ -194,16 +194,18 @@ def read_results(folder: Path) -> list[CellResult]:
 
 
 def read_run(folder: Path) -> Run:
-    """A run folder with its record; a folder of failures alone is a run too.
+    """A run folder with its record; one whose record names cells is a run even if none of them has a result.
 
     Raises:
-        InputError: the folder holds neither results nor failures, or a file of it is damaged.
+        InputError: the folder holds neither results nor a record of cells, or a file of it is damaged.
     """
     record = _read_record(folder / "reproduce.json")
-    only_failures = record.failed and not (folder / "results.jsonl").exists()
-    results = [] if only_failures else read_results(folder)
-    if not results and not record.failed:
-        raise InputError(f"{folder / 'results.jsonl'} is empty: no cell is finished yet; wait for the first one.")
+    nothing_yet = (record.cells or record.failed) and not (folder / "results.jsonl").exists()
+    results = [] if nothing_yet else read_results(folder)
+    if not results and not record.cells and not record.failed:
+        raise InputError(
+            f"{folder / 'results.jsonl'} is empty and no reproduce.json names its cells; name another folder."
+        )
     return Run(folder=folder, record=record, results=tuple(results))
 
 

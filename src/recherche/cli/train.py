@@ -55,12 +55,8 @@ def train(
         except Stopped:
             console.print(f"Interrupted and saved in {out}; the same command goes on from here.", soft_wrap=True)
             raise typer.Exit(130) from None
-    console.print(
-        f"accuracy by generation {result['accuracy']:.3f} \\[{result['accuracy_low']:.3f}, {result['accuracy_high']:.3f}] "
-        f"on {result['num_samples']} fresh graphs, {result['num_undecided']} undecided, after "
-        f"{result['train_samples']:,} samples in {result['train_seconds']:.0f} s; ask it: recherche ask GRAPH --run {out}",
-        soft_wrap=True,
-    )
+    console.print(_summary(result), soft_wrap=True, markup=False, highlight=False)
+    console.print(f"ask it: recherche ask GRAPH --run {out}", soft_wrap=True)
 
 
 def evaluate(
@@ -104,6 +100,15 @@ def evaluate(
         "config_hash": trained.config.hash,
     }
     print(json.dumps(record))
+
+
+def _summary(result: dict[str, Any]) -> str:
+    interval = f"[{result['accuracy_low']:.3f}, {result['accuracy_high']:.3f}]"
+    return (
+        f"accuracy by generation {result['accuracy']:.3f} {interval} on {result['num_samples']} fresh graphs, "
+        f"{result['num_undecided']} undecided, after {result['train_samples']:,} samples "
+        f"in {result['train_seconds']:.0f} s"
+    )
 
 
 @contextmanager

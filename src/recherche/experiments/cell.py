@@ -20,7 +20,7 @@ from recherche.errors import ConfigError
 from recherche.evaluation import evaluate_generated, evaluate_teacher_forced
 from recherche.experiments.config import RunConfig
 from recherche.experiments.files import append_json_line, read_json, read_json_lines, write_json, write_json_lines
-from recherche.experiments.versions import versions
+from recherche.experiments.versions import device_name, versions
 from recherche.mixers.state import state_bits
 from recherche.models.language_model import LanguageModel
 from recherche.tasks.base import AbstractTask, draw_keys
@@ -65,6 +65,9 @@ class Watch(NamedTuple):
     save_every: float = 60.0
 
 
+UNWATCHED = Watch()
+
+
 def claim(folder: Path, config: RunConfig) -> None:
     """Make `folder` the folder of `config`.
 
@@ -84,7 +87,7 @@ def claim(folder: Path, config: RunConfig) -> None:
         )
 
 
-def run_cell(config: RunConfig, folder: Path, *, watch: Watch = Watch(), device: str = "cpu") -> dict[str, Any]:
+def run_cell(config: RunConfig, folder: Path, *, watch: Watch = UNWATCHED, device: str = "cpu") -> dict[str, Any]:
     """Bring a cell to its end, from wherever it stands, and return its result.
 
     Raises:

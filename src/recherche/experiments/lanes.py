@@ -1,7 +1,7 @@
 """Cells side by side: one process a lane, one thread each, longest cells first.
 
-On few cores two processes of one thread do more work than one process of two. Lanes ignore Ctrl-C; the parent turns it into
-a request to stop, which a lane answers by saving its cell. A lane also stops when its parent is gone.
+On few cores two processes of one thread do more work than one process of two. Lanes ignore Ctrl-C; the parent turns it
+into a request to stop, which a lane answers by saving its cell. A lane also stops when its parent is gone.
 """
 
 import multiprocessing

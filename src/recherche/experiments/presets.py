@@ -6,8 +6,9 @@
     paper-16  the n = 16 column of Figures 2 and 5 by the paper's own sizes and recipe (27 cells, a GPU)
     paper     all 108 cells
 
-The quick recipe departs from the paper's where a laptop needs it: Muon + AdamW instead of Adam, a self-paced curriculum over
-n, a frozen orthogonal embedding with a learned head, QK-norm, SwiGLU of twice the width, 2 to 4 layers, Mamba state 4.
+The quick recipe departs from the paper's where a laptop needs it: Muon + AdamW instead of Adam, a self-paced curriculum
+over n, a frozen orthogonal embedding with a learned head, QK-norm, SwiGLU of twice the width, 2 to 4 layers and a Mamba
+state of 4.
 Within one protocol and n every architecture trains on the same number of samples.
 
 Reference: Wen, Dang & Lyu (2024), Section 6 and Appendix B, https://arxiv.org/abs/2402.18510
@@ -45,7 +46,7 @@ class Recipe(NamedTuple):
     batch_size: int
     curriculum: Curriculum
     num_samples: int
-    naming: str = "random"
+    naming: str = "first"
 
 
 @final
@@ -61,7 +62,7 @@ class Preset(NamedTuple):
     cells: Callable[[int], Iterator[tuple[str, RunConfig]]]
 
 
-_COT = SelfPaced(start_n=8, threshold=0.3)
+_COT = SelfPaced(start_n=8, threshold=0.45)
 _RETRIEVAL = SelfPaced(start_n=6, threshold=0.2)
 
 _SMOKE = {
@@ -71,7 +72,7 @@ _SMOKE = {
 }
 _QUICK = {
     "direct": Recipe(250, 64, Fixed(), 5000),
-    "cot": Recipe(3200, 32, _COT, 2000),
+    "cot": Recipe(2400, 32, _COT, 2000),
     "retrieval": Recipe(600, 16, _RETRIEVAL, 1000),
 }
 _LAPTOP = {

@@ -9,14 +9,13 @@ Reference: Zhang & Sennrich (2019), https://arxiv.org/abs/1910.07467
 
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from recherche.kernels.bridge import array, has_compiled_path, use_torch_threads
-from recherche.kernels.compiled import compiled_parallel
+from recherche.kernels.bridge import array, has_compiled_path, num_threads, on_threads
+from recherche.kernels.compiled import compiled_vectors
 
 Rows = Float[np.ndarray, "tokens d"]
 
@@ -34,8 +33,7 @@ class _CompiledRMSNorm(torch.autograd.Function):
         x = x.contiguous()
         rows = array(x).reshape(-1, x.shape[-1])
         y, rates = np.empty_like(rows), np.empty(len(rows), rows.dtype)
-        use_torch_threads()
-        norm_forward(rows, array(weight), eps, y, rates)
+        on_threads(norm_forward, rows, array(weight), eps, y, rates)
         ctx.save_for_backward(x, weight)
         ctx.rates = rates
         return torch.from_numpy(y).view(x.shape)
@@ -46,18 +44,24 @@ class _CompiledRMSNorm(torch.autograd.Function):
         rows = array(x).reshape(-1, x.shape[-1])
         grad_rows = array(grad_y).reshape(rows.shape)
         grad_x = np.empty_like(rows)
-        grad_weight = np.zeros((use_torch_threads(), x.shape[-1]), rows.dtype)
-        norm_backward(grad_rows, rows, array(weight), ctx.rates, grad_x, grad_weight)
+        grad_weight = np.zeros((num_threads(), x.shape[-1]), rows.dtype)
+        on_threads(norm_backward, grad_rows, rows, array(weight), ctx.rates, grad_x, grad_weight)
         return torch.from_numpy(grad_x).view(x.shape), torch.from_numpy(grad_weight.sum(0)), None
 
 
-@compiled_parallel
+@compiled_vectors
 def norm_forward(
-    x: Rows, weight: Float[np.ndarray, " d"], eps: float, y: Rows, rates: Float[np.ndarray, " tokens"]
+    thread: int,
+    count: int,
+    x: Rows,
+    weight: Float[np.ndarray, " d"],
+    eps: float,
+    y: Rows,
+    rates: Float[np.ndarray, " tokens"],
 ) -> None:
-    """Fill `y`, and `rates` with the factor r of each token."""
+    """Fill this thread's share of `y`, and of `rates` with the factor r of each token."""
     n, d = x.shape
-    for i in numba.prange(n):
+    for i in range(thread * n // count, (thread + 1) * n // count):
         total = x.dtype.type(0)
         for j in range(d):
             total += x[i, j] * x[i, j]
@@ -67,8 +71,10 @@ def norm_forward(
             y[i, j] = x[i, j] * rate * weight[j]
 
 
-@compiled_parallel
+@compiled_vectors
 def norm_backward(
+    thread: int,
+    count: int,
     grad_y: Rows,
     x: Rows,
     weight: Float[np.ndarray, " d"],
@@ -76,17 +82,15 @@ def norm_backward(
     grad_x: Rows,
     grad_weight: Float[np.ndarray, "threads d"],
 ) -> None:
-    """Fill `grad_x`; add each thread's share of the tokens to its row of `grad_weight`."""
+    """Fill this thread's share of `grad_x`, and add what it gives to the thread's row of `grad_weight`."""
     n, d = x.shape
-    num_threads = len(grad_weight)
-    for thread in numba.prange(num_threads):
-        share = grad_weight[thread]
-        for i in range(thread * n // num_threads, (thread + 1) * n // num_threads):
-            rate = rates[i]
-            inner = x.dtype.type(0)
-            for j in range(d):
-                inner += grad_y[i, j] * weight[j] * x[i, j]
-                share[j] += grad_y[i, j] * x[i, j] * rate
-            shift = inner * rate * rate * rate / x.dtype.type(d)
-            for j in range(d):
-                grad_x[i, j] = grad_y[i, j] * weight[j] * rate - x[i, j] * shift
+    share = grad_weight[thread]
+    for i in range(thread * n // count, (thread + 1) * n // count):
+        rate = rates[i]
+        inner = x.dtype.type(0)
+        for j in range(d):
+            inner += grad_y[i, j] * weight[j] * x[i, j]
+            share[j] += grad_y[i, j] * x[i, j] * rate
+        shift = inner * rate * rate * rate / x.dtype.type(d)
+        for j in range(d):
+            grad_x[i, j] = grad_y[i, j] * weight[j] * rate - x[i, j] * shift

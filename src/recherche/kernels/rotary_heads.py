@@ -14,14 +14,13 @@ https://arxiv.org/abs/2010.04245
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from recherche.kernels.bridge import array, use_torch_threads
-from recherche.kernels.compiled import compiled_parallel
+from recherche.kernels.bridge import array, num_threads, on_threads
+from recherche.kernels.compiled import compiled_vectors
 
 QK_EPS = 1e-6
 
@@ -54,8 +53,7 @@ class _RotaryHeads(torch.autograd.Function):
         b, t, _ = qkv.shape
         k = 2 * table.shape[2]
         turned = qkv.new_empty(b, heads.n_query + 2 * heads.n_key, t, k)
-        use_torch_threads()
-        heads_forward(array(qkv), array(scale), array(table), array(start), turned.numpy(), heads.n_key)
+        on_threads(heads_forward, array(qkv), array(scale), array(table), array(start), turned.numpy(), heads.n_key)
         ctx.save_for_backward(qkv, scale, table, start)
         ctx.heads = heads
         return turned.split((heads.n_query, heads.n_key, heads.n_key), dim=1)
@@ -64,15 +62,17 @@ class _RotaryHeads(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         qkv, scale, table, start = ctx.saved_tensors
         grad_qkv = torch.empty_like(qkv)
-        grad_scale = np.zeros((use_torch_threads(), *scale.shape), array(scale).dtype)
+        grad_scale = np.zeros((num_threads(), *scale.shape), array(scale).dtype)
         inputs = (array(qkv), array(scale), array(table), array(start))
         q, k, v = (grad.detach().numpy() for grad in grads)
-        heads_backward((q, k, v), inputs, grad_qkv.numpy(), grad_scale)
+        on_threads(heads_backward, (q, k, v), inputs, grad_qkv.numpy(), grad_scale)
         return grad_qkv, torch.from_numpy(grad_scale.sum(0)), None, None, None
 
 
-@compiled_parallel
+@compiled_vectors
 def heads_forward(
+    thread: int,
+    count: int,
     qkv: Float[np.ndarray, "b t d"],
     scale: Float[np.ndarray, "2 k"],
     table: Float[np.ndarray, "2 positions half"],
@@ -80,15 +80,15 @@ def heads_forward(
     turned: Float[np.ndarray, "b heads t k"],
     n_key: int,
 ) -> None:
-    """Fill `turned` with all heads, one after the other."""
+    """Fill this thread's share of the tokens in `turned`: all heads, one after the other."""
     b, n_heads, t, k = turned.shape
     half, n_query = k // 2, n_heads - 2 * n_key
     one = qkv.dtype.type(1)
-    for item in numba.prange(b * t):
-        i, l = item // t, item % t
-        cos, sin = table[0, start[i] + l], table[1, start[i] + l]
+    for item in range(thread * b * t // count, (thread + 1) * b * t // count):
+        i, position = item // t, item % t
+        cos, sin = table[0, start[i] + position], table[1, start[i] + position]
         for h in range(n_heads):
-            x, y = qkv[i, l, h * k : (h + 1) * k], turned[i, h, l]
+            x, y = qkv[i, position, h * k : (h + 1) * k], turned[i, h, position]
             if h >= n_query + n_key:
                 y[:] = x
                 continue
@@ -108,39 +108,40 @@ def heads_forward(
                 y[half + j] = right * cos[j] + left * sin[j]
 
 
-@compiled_parallel
-def heads_backward(grads: Any, inputs: Any, grad_qkv: Float[np.ndarray, "b t d"], grad_scale: Any) -> None:
-    """Fill `grad_qkv`; add each thread's share of the tokens to its part of `grad_scale`."""
+@compiled_vectors
+def heads_backward(
+    thread: int, count: int, grads: Any, inputs: Any, grad_qkv: Float[np.ndarray, "b t d"], grad_scale: Any
+) -> None:
+    """Fill this thread's share of the tokens in `grad_qkv`, and add what they give to its part of `grad_scale`."""
     qkv, scale, table, start = inputs
     grad_q, grad_k, grad_v = grads
     n_query, n_key, t, k = grad_q.shape[1], grad_k.shape[1], qkv.shape[1], grad_q.shape[3]
-    half, num_tokens, num_threads = k // 2, qkv.shape[0] * t, len(grad_scale)
+    half, num_tokens = k // 2, qkv.shape[0] * t
     one = qkv.dtype.type(1)
-    for thread in numba.prange(num_threads):
-        z = np.empty(k, qkv.dtype)
-        for item in range(thread * num_tokens // num_threads, (thread + 1) * num_tokens // num_threads):
-            i, l = item // t, item % t
-            cos, sin = table[0, start[i] + l], table[1, start[i] + l]
-            for h in range(n_query + n_key):
-                x, out = qkv[i, l, h * k : (h + 1) * k], grad_qkv[i, l, h * k : (h + 1) * k]
-                g = grad_q[i, h, l] if h < n_query else grad_k[i, h - n_query, l]
-                for j in range(half):
-                    z[j] = g[j] * cos[j] + g[half + j] * sin[j]
-                    z[half + j] = g[half + j] * cos[j] - g[j] * sin[j]
-                if scale.shape[1] == 0:
-                    out[:] = z
-                    continue
-                which = 0 if h < n_query else 1
-                s, share = scale[which], grad_scale[thread, which]
-                total, inner = qkv.dtype.type(0), qkv.dtype.type(0)
-                for j in range(k):
-                    total += x[j] * x[j]
-                    inner += z[j] * s[j] * x[j]
-                rate = one / np.sqrt(total / qkv.dtype.type(k) + qkv.dtype.type(QK_EPS))
-                shift = inner * rate * rate * rate / qkv.dtype.type(k)
-                for j in range(k):
-                    share[j] += z[j] * x[j] * rate
-                    out[j] = z[j] * s[j] * rate - x[j] * shift
-            for h in range(n_key):
-                first = (n_query + n_key + h) * k
-                grad_qkv[i, l, first : first + k] = grad_v[i, h, l]
+    z = np.empty(k, qkv.dtype)
+    for item in range(thread * num_tokens // count, (thread + 1) * num_tokens // count):
+        i, position = item // t, item % t
+        cos, sin = table[0, start[i] + position], table[1, start[i] + position]
+        for h in range(n_query + n_key):
+            x, out = qkv[i, position, h * k : (h + 1) * k], grad_qkv[i, position, h * k : (h + 1) * k]
+            g = grad_q[i, h, position] if h < n_query else grad_k[i, h - n_query, position]
+            for j in range(half):
+                z[j] = g[j] * cos[j] + g[half + j] * sin[j]
+                z[half + j] = g[half + j] * cos[j] - g[j] * sin[j]
+            if scale.shape[1] == 0:
+                out[:] = z
+                continue
+            which = 0 if h < n_query else 1
+            s, share = scale[which], grad_scale[thread, which]
+            total, inner = qkv.dtype.type(0), qkv.dtype.type(0)
+            for j in range(k):
+                total += x[j] * x[j]
+                inner += z[j] * s[j] * x[j]
+            rate = one / np.sqrt(total / qkv.dtype.type(k) + qkv.dtype.type(QK_EPS))
+            shift = inner * rate * rate * rate / qkv.dtype.type(k)
+            for j in range(k):
+                share[j] += z[j] * x[j] * rate
+                out[j] = z[j] * s[j] * rate - x[j] * shift
+        for h in range(n_key):
+            first = (n_query + n_key + h) * k
+            grad_qkv[i, position, first : first + k] = grad_v[i, h, position]

@@ -1,4 +1,4 @@
-"""Training state on disk: everything that the next step depends on, in one safetensors file, written whole or not at all.
+"""Training state on disk: all that the next step depends on, in one safetensors file, written whole or not at all.
 
 The file holds the weights, the optimisers' tensors and, as JSON in the header, the step, the curriculum's level, the
 state of the data generator and the hash of the configuration. A digest over all of it is stored beside them, so that a
@@ -126,7 +126,9 @@ def _read(path: Path, expected_format: str, config_hash: str) -> tuple[dict[str,
     stored = header.pop("digest", "")
     if header.get("format") != expected_format:
         found = header.get("format", "no format at all")
-        raise CheckpointError(f"{path} should be in format {expected_format!r}, found {found!r}; it is not ours to read.")
+        raise CheckpointError(
+            f"{path} should be in format {expected_format!r}, found {found!r}; it is not ours to read."
+        )
     if stored != _digest(tensors, header):
         raise CheckpointError(f"{path} was changed after it was written; delete it to start this run again.")
     if header["config_hash"] != config_hash:

@@ -1,8 +1,8 @@
-"""The training loop: fresh batches, next-token loss on what the model itself must produce, a row of metrics now and then.
+"""The training loop: fresh batches, next-token loss on what the model must produce, a row of metrics now and then.
 
 It returns rows and prints nothing; progress, files and stopping belong to the caller. All state that the next step
-depends on is in `Trainer`, so saving that is saving the run: the weights, the optimisers, the curriculum's level and the data
-generator. Given the same state, the next step is the same to the last bit.
+depends on is in `Trainer`, so saving that is saving the run: the weights, the optimisers, the level of the curriculum
+and the data generator. Given the same state, the next step is the same to the last bit.
 """
 
 import time

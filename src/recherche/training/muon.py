@@ -6,8 +6,8 @@
 
 NewtonSchulz5 applies X <- aX + (bA + cA^2)X with A = XX^T five times: it moves all singular values of U near 1.
 A fused weight (q, k, v stacked; gate and up stacked) is several matrices: its row blocks are orthogonalised one by one,
-otherwise the update would couple maps that have nothing to do with each other. Blocks of one shape share a batched product, which on
-a CPU costs a few per cent of a training step instead of most of it.
+otherwise the update would couple maps that have nothing to do with each other. Blocks of one shape share a batched
+product, which on a CPU costs a few per cent of a training step instead of most of it.
 
 Reference: Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/
 """

@@ -1,0 +1,45 @@
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from recherche.experiments.cell import Progress
+from recherche.experiments.lanes import run_in_lanes
+from recherche.experiments.presets import Recipe, quick_config
+from recherche.training.curriculum import Fixed
+
+pytestmark = pytest.mark.slow
+
+
+def cells(num_steps):
+    config = quick_config("transformer", "direct", 6, Recipe(num_steps, 4, Fixed(), 8))
+    return {name: config.replace((f"seed={seed}",)) for seed, name in enumerate(("a", "b", "c"))}
+
+
+def run(tmp_path, num_steps, on_message=lambda name, message: None):
+    return run_in_lanes(cells(num_steps), lambda name: tmp_path / name, jobs=1, device="cpu", on_message=on_message)
+
+
+def test_cells_run_in_the_order_given(tmp_path):
+    begun = []
+    outcome = run(tmp_path, 2, lambda name, message: begun.append(name) if isinstance(message, Progress) else None)
+    assert list(dict.fromkeys(begun)) == ["a", "b", "c"]
+    assert (len(outcome.results), outcome.failures, outcome.stopped) == (3, [], [])
+
+
+def test_an_interrupt_saves_the_running_cell_and_begins_no_other(tmp_path):
+    interrupted = threading.Event()
+
+    def interrupt_once(name, message):
+        if not interrupted.is_set():
+            interrupted.set()
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+
+    outcome = run(tmp_path, 100_000, interrupt_once)
+    assert outcome.results == {}
+    assert sorted(outcome.stopped) == ["a", "b", "c"]
+    assert (tmp_path / "a" / "training.safetensors").exists()
+    assert not (tmp_path / "c").exists()

@@ -115,17 +115,12 @@ class Affine:
         return -self + other
 
     def __str__(self) -> str:
-        parts: list[str] = []
         if len(self.terms) > _SHOWN_TERMS:
-            first, last = self.terms[0][0].name, self.terms[-1][0].name
-            return f"({len(self.terms)} terms from {first} to {last})"
-        for register, coefficient in self.terms:
-            size = "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
-            parts.append(f"{'-' if coefficient < 0 else '+'} {size}{register.name}")
-        if self.constant or not parts:
-            parts.append(f"{'-' if self.constant < 0 else '+'} {abs(self.constant)}")
-        text = " ".join(parts)
-        return text.removeprefix("+ ") if text.startswith("+") else "-" + text.removeprefix("- ")
+            return f"{len(self.terms)} terms from {self.terms[0][0].name} to {self.terms[-1][0].name}"
+        constant = [("", self.constant)] if self.constant or not self.terms else []
+        terms = sorted([(r.name, c) for r, c in self.terms] + constant, key=lambda term: term[1] < 0)
+        text = "".join(_shown_term(name, coefficient) for name, coefficient in terms)
+        return text.removeprefix(" + ") if text.startswith(" + ") else "-" + text.removeprefix(" - ")
 
 
 def _build(terms: Iterable[tuple[Register, Fraction]], constant: Fraction, low: Fraction, high: Fraction) -> Affine:
@@ -136,3 +131,14 @@ def _build(terms: Iterable[tuple[Register, Fraction]], constant: Fraction, low: 
     lows = (c * (register.low if c > 0 else register.high) for register, c in kept)
     highs = (c * (register.high if c > 0 else register.low) for register, c in kept)
     return Affine(kept, constant, max(low, constant + sum(lows)), min(high, constant + sum(highs)))
+
+
+def _shown_term(name: str, coefficient: Fraction) -> str:
+    size = str(abs(coefficient)) if not name else "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
+    return f" {'-' if coefficient < 0 else '+'} {size}{name}"
+
+
+def bracketed(form: Affine) -> str:
+    """The form in brackets, unless it is a single register or number."""
+    alone = len(form.terms) + (form.constant != 0) <= 1 and all(c == 1 for _, c in form.terms)
+    return str(form) if alone else f"({form})"

@@ -45,11 +45,10 @@ class Audit:
 def interpret(program: Program, tokens: Sequence[str]) -> Values:
     """The exact value of every register at every position of a text."""
     values: Values = {}
-    for name, register in program.inputs.items():
+    for name, register in program.registers.inputs.items():
         values[register] = [_input(name, token, i) for i, token in enumerate(tokens, start=1)]
-    for placed in program.placed:
-        columns = placed.operation.meaning(lambda form: evaluate(form, values, len(tokens)))
-        values.update(zip(placed.results, columns, strict=True))
+    for placed in program.registers.placed:
+        values[placed.result] = placed.operation.meaning(lambda form: evaluate(form, values, len(tokens)))
     return values
 
 
@@ -76,7 +75,7 @@ def audit(program: Program, model: PaperModel, tokens: Sequence[str]) -> Audit:
         CertificateError: a register or an assumption does not hold; the message names it and the position.
     """
     values = interpret(program, tokens)
-    for assumption in program.assumptions:
+    for assumption in program.registers.assumptions:
         for i, value in enumerate(evaluate(assumption.form, values, len(tokens)), start=1):
             if not assumption.low <= value <= assumption.high:
                 raise CertificateError(
@@ -97,7 +96,7 @@ def audit(program: Program, model: PaperModel, tokens: Sequence[str]) -> Audit:
 
 def _audited(program: Program) -> list[Register]:
     """Every register that is still there after the last layer: all but the readout coordinates."""
-    return [program.inputs["position"], *(register for placed in program.placed for register in placed.results)]
+    return [program.registers.inputs["position"], *(placed.result for placed in program.registers.placed)]
 
 
 def _largest_error(

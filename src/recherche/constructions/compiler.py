@@ -19,12 +19,12 @@ from torch import Tensor, nn
 
 from recherche.constructions.affine import Affine, Register
 from recherche.constructions.blocks import Attention, Block, LinearUnit, ReGLU
-from recherche.constructions.model import FIRST_SPECIAL, NUMBER, SQUARE, BlockShape, ModelShape, PaperModel
+from recherche.constructions.model import BlockShape, ModelShape, PaperModel
 from recherche.constructions.primitives.attention import Copy, CountInverse, Head, Invert, Match
 from recherche.constructions.primitives.feed_forward import FeedForward, Unit
 from recherche.constructions.primitives.linear_unit import Accumulate, Delay
 from recherche.constructions.primitives.operation import Placed
-from recherche.constructions.program import Emission, Program
+from recherche.constructions.program import Program
 
 SHARPNESS = 1024
 """lambda: scores that differ by 1 get weights whose ratio exp(-1024) is 0 in float64."""
@@ -56,7 +56,7 @@ def compile_program(program: Program, *, sharpness: int = SHARPNESS) -> PaperMod
     """
     layers = _plan(program)
     d_model = 4
-    while d_model < program.n_registers:
+    while d_model < program.registers.n_coordinates:
         d_model *= 4
     shape = ModelShape(
         specials=program.specials,
@@ -65,7 +65,7 @@ def compile_program(program: Program, *, sharpness: int = SHARPNESS) -> PaperMod
         blocks=tuple(_shape_of(layer, program.layout.mixer(i)) for i, layer in enumerate(layers, start=1)),
     )
     model = PaperModel(shape)
-    writer = _Writer(d_model, program.one.coordinate, sharpness)
+    writer = _Writer(d_model, program.registers.one.coordinate, sharpness)
     with torch.no_grad():
         for block, layer in zip(model.blocks, layers, strict=True):
             writer.fill(block, layer)
@@ -80,39 +80,31 @@ def _shape_of(layer: _Layer, mixer: str) -> BlockShape:
 
 def _plan(program: Program) -> list[_Layer]:
     layers = [_Layer() for _ in range(program.n_layers)]
-    for placed in program.placed:
+    for placed in program.registers.placed:
         _assign(layers[(placed.stage - 1) // 2], placed)
     layers[-1].units += _readout(program)
     return layers
 
 
 def _assign(layer: _Layer, placed: Placed) -> None:
-    operation, results = placed.operation, placed.results
+    operation, register = placed.operation, placed.result
     if isinstance(operation, (Copy, Match, CountInverse, Invert)):
         head = operation.head
         attended = (tuple((key.key, query.key) for key, query in head.pairs), head.sharpening)
-        layer.heads.setdefault(attended, (head, []))[1].extend(zip(head.values, results, strict=True))
+        layer.heads.setdefault(attended, (head, []))[1].append((head.value, register))
     elif isinstance(operation, (Delay, Accumulate)):
-        layer.linear.append((operation, results[0]))
+        layer.linear.append((operation, register))
     else:
         assert isinstance(operation, FeedForward)
-        layer.units += [(unit, results[0].coordinate) for unit in operation.units()]
-        layer.constants += [(operation.bias, results[0].coordinate)] if operation.bias else []
+        layer.units += [(unit, register.coordinate) for unit in operation.units()]
+        layer.constants += [(operation.bias, register.coordinate)] if operation.bias else []
 
 
 def _readout(program: Program) -> list[tuple[Unit, int]]:
     """Units that clear the readout coordinates, then one or two for each emission."""
-    readout = [register for register in program.inputs.values() if register.coordinate >= 0]
+    readout = [register for register in program.registers.inputs.values() if register.coordinate >= 0]
     units = [(Unit(Fraction(-1), ONE, Affine.of(register)), register.coordinate) for register in readout]
-    for row in program.emissions:
-        units += _emission_units(program, row)
-    return units
-
-
-def _emission_units(program: Program, row: Emission) -> list[tuple[Unit, int]]:
-    if row.token is None:
-        return [(Unit(Fraction(2), row.gate, row.value), NUMBER), (Unit(Fraction(-1), row.gate, ONE), SQUARE)]
-    return [(Unit(Fraction(1), row.gate, row.value), FIRST_SPECIAL + program.specials.index(row.token))]
+    return units + [unit for row in program.emissions for unit in row.units(program.specials)]
 
 
 @final

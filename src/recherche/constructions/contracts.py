@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from recherche.constructions.affine import Affine
 from recherche.constructions.primitives.attention import Head
+from recherche.constructions.registers import Registers
 from recherche.errors import CertificateError
-
-if TYPE_CHECKING:
-    from recherche.constructions.program import Program
 
 EXACT = 2**53
 """Integers up to here are float64 numbers, and so are all partial sums of a score bounded by it."""
@@ -30,22 +27,35 @@ def require_flags(flags: Iterable[Affine], where: str) -> None:
             )
 
 
-def check_vanishing(program: "Program", keys: Iterable[Affine], where: Affine | None) -> None:
+def require_integer(x: Affine, where: str) -> None:
+    """Refuse a number that may be fractional.
+
+    Raises:
+        CertificateError: it may.
+    """
+    if not x.integer:
+        raise CertificateError(
+            f"{where} needs an integer, but {x} may be fractional and then lies between two corners of its hat; "
+            "compute the integer first (invert)."
+        )
+
+
+def check_vanishing(registers: Registers, keys: Iterable[Affine], where: Affine | None) -> None:
     """Refuse keys that would compete at <s>.
 
     Raises:
         CertificateError: a key or the `where` flag is not 0 at <s>.
     """
     for form in (*keys, *([where] if where else [])):
-        value = program.value_at_begin(form)
+        value = registers.value_at_begin(form)
         if value != 0:
             raise CertificateError(
-                f"In program {program.name} the key {form} is {value} at <s>, where it must be 0 so that <s> stands "
+                f"In program {registers.program} the key {form} is {value} at <s>, where it must be 0 so that <s> stands "
                 "for 'no match'; subtract that value times the flag of <s>."
             )
 
 
-def check_head(program: "Program", what: str, head: Head) -> None:
+def check_head(registers: Registers, what: str, head: Head) -> None:
     """Refuse scores that float64 could not hold exactly.
 
     Raises:
@@ -58,14 +68,14 @@ def check_head(program: "Program", what: str, head: Head) -> None:
             if not form.integer:
                 fractional = [register.name for register in form.registers if not register.integer] or [str(form)]
                 raise CertificateError(
-                    f"In program {program.name} the score of {what} reads {form}, and {', '.join(fractional)} may be "
+                    f"In program {registers.program} the score of {what} reads {form}, and {', '.join(fractional)} may be "
                     "fractional: two scores could then be closer than 1; compute the integer first (invert)."
                 )
     bound = sum((key.magnitude * query.magnitude for key, query in head.pairs), Fraction(0))
     if bound >= EXACT:
         largest = max(head.pairs, key=lambda pair: pair[0].magnitude * pair[1].magnitude)
         raise CertificateError(
-            f"In program {program.name} the score of {what} may reach {float(bound):.3g}, and float64 holds integers "
+            f"In program {registers.program} the score of {what} may reach {float(bound):.3g}, and float64 holds integers "
             f"only below 2^53; the largest term is ({largest[0]}) ({largest[1]}); lower the capacity, now "
-            f"{program.capacity}, or store a smaller number."
+            f"{registers.capacity}, or store a smaller number."
         )

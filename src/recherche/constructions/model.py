@@ -12,6 +12,7 @@ Reference: Wen, Dang & Lyu (2024), Appendix A.3, https://arxiv.org/abs/2402.1851
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal, NamedTuple, final
 
 import torch
@@ -54,7 +55,12 @@ class ModelShape(BaseModel):
     @property
     def vocab(self) -> Vocab:
         """Special tokens, then numbers."""
-        return Vocab(self.specials + tuple(str(i) for i in range(1, self.n_numbers + 1)))
+        return _vocab(self.specials, self.n_numbers)
+
+
+@lru_cache(maxsize=16)
+def _vocab(specials: tuple[str, ...], n_numbers: int) -> Vocab:
+    return Vocab(specials + tuple(str(i) for i in range(1, n_numbers + 1)))
 
 
 class ModelState(NamedTuple):

@@ -1,6 +1,6 @@
 """The assembler: a program over named registers of the residual stream, checked while it is written.
 
-    p = Program("ar-transformer", specials=("<s>",), capacity=64, layout=Transformer())
+    p = Program("ar-transformer", ("<s>",), 64, Transformer())
     previous = p.copy(p.number, 1)
     p.emit_number(p.match(keys=previous, queries=p.number, values=p.number))
     model = compile_program(p)                                      (compiler.py)
@@ -13,41 +13,26 @@ checked at the call, so an error names the register and the line that broke it:
                  it is computed exactly, as the program grows.
     flags        conditions are 0 or 1: integers in the interval [0, 1].
     integers     keys and queries are integers, so different scores differ by at least 1.
-    exactness    every score and every register is an integer below 2^53, by its interval; float64 makes no error.
+    exactness    every score is an integer below 2^53, by its interval; float64 makes no error.
 
 What intervals cannot show (that two flags exclude each other) is claimed with `p.assume`, and checked by the audit.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import groupby
 from typing import final
 
-from recherche.constructions.affine import Affine, Register, Scalar
-from recherche.constructions.contracts import check_head, check_vanishing, require_flags
-from recherche.constructions.layout import Layout, stage_for
-from recherche.constructions.model import FIRST_SPECIAL, NUMBER, SQUARE
-from recherche.constructions.primitives.attention import (
-    Copy,
-    CountInverse,
-    Head,
-    Invert,
-    Select,
-    Stream,
-    match,
-)
-from recherche.constructions.primitives.feed_forward import (
-    Choice,
-    Constant,
-    IsNonNegative,
-    IsZero,
-    Product,
-    conjunction,
-)
-from recherche.constructions.primitives.linear_unit import Accumulate, Delay
-from recherche.constructions.primitives.operation import Column, Operation, Placed
+from recherche.constructions.affine import Affine, Register, Scalar, bracketed
+from recherche.constructions.contracts import check_head, check_vanishing, require_flags, require_integer
+from recherche.constructions.emission import Emission
+from recherche.constructions.layout import Layout
+from recherche.constructions.primitives.attention import Copy, CountInverse, Head, Invert, Select, Stream, match
+from recherche.constructions.primitives.feed_forward import Choice, IsNonNegative, IsZero, Product
+from recherche.constructions.primitives.linear_unit import Accumulate
+from recherche.constructions.primitives.operation import Operation
+from recherche.constructions.registers import Range, Registers, in_words
 from recherche.errors import CertificateError
+from recherche.vocab import BEGIN
 
 Forms = Affine | Sequence[Affine]
 Row = tuple[Forms, Affine]
@@ -58,100 +43,37 @@ def _forms(forms: Forms) -> tuple[Affine, ...]:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Emission:
-    """One row of the last layer: if all flags are 1, put `value` on `token`'s logit, or name the number `value`.
+class Program:
+    """A program under construction; see the module.
 
-    Attributes:
-        times: a factor of the value that is never negative, in place of flags: it takes the place of the gate.
+    Args:
+        specials: special tokens, <s> first.
+        capacity: N, a bound on positions and number tokens.
+        layout: which mixer each layer has.
     """
 
-    flags: tuple[Affine, ...]
-    token: str | None
-    value: Affine
-    times: Affine | None = None
-
-    @property
-    def gate(self) -> Affine:
-        """What the row's unit applies ReLU to."""
-        return conjunction(self.flags) if self.times is None else self.times
-
-    @property
-    def forms(self) -> tuple[Affine, ...]:
-        """All that the row reads."""
-        return (*self.flags, self.value, *([] if self.times is None else [self.times]))
-
-    def __str__(self) -> str:
-        condition = f" if {' and '.join(map(str, self.flags))}" if self.flags else ""
-        if self.token is None:
-            return f"number ({self.value}){condition}"
-        if not self.value.terms and self.value.constant == 1:
-            return f"{self.token}{condition}"
-        factor = "" if self.times is None else f"({self.times}) times "
-        return f"{self.token} with logit {factor}({self.value}){condition}"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """An affine form, the interval it is claimed to lie in, and why."""
-
-    form: Affine
-    low: Fraction
-    high: Fraction
-    because: str
-
-
-@final
-@dataclass(slots=True)
-class Program:
-    """A program under construction; see the module."""
-
-    name: str
-    specials: tuple[str, ...]
-    capacity: int
-    layout: Layout
-    placed: list[Placed] = field(default_factory=list)
-    emissions: list[Emission] = field(default_factory=list)
-    assumptions: list[Assumption] = field(default_factory=list)
-    inputs: dict[str, Register] = field(default_factory=dict)
-    at_begin: dict[Register, Fraction] = field(default_factory=dict)
-    _squares: dict[tuple, Affine] = field(default_factory=dict)
-    _lags: dict[tuple, list[Register]] = field(default_factory=dict)
-    _stream: Stream = field(init=False)
-
-    def __post_init__(self) -> None:
-        if not self.specials or self.specials[0] != "<s>":
-            raise CertificateError(f"A program's first special token is <s>, got {self.specials!r}; put it first.")
-        self._input("number", NUMBER, self.capacity, 0)
-        self._input("number^2", SQUARE, self.capacity**2, 0)
-        for k, token in enumerate(self.specials):
-            self._input(token, FIRST_SPECIAL + k, 1, 1 if token == "<s>" else 0)
-        self._input("position", -1, self.capacity, 1)
-        self._squares[self.number.key] = Affine.of(self.inputs["number^2"])
-        self._stream = Stream(self.position, self.special("<s>"), self.square, self.capacity)
-        one = self._place(Constant(Fraction(1)), [("one", Fraction(1), Fraction(1), True)])
-        assert one[0].stage == 2
-
-    def _input(self, name: str, coordinate: int, high: int, at_begin: int) -> None:
-        register = Register(name, coordinate, 0, Fraction(0), Fraction(high), integer=True)
-        self.inputs[name] = register
-        self.at_begin[register] = Fraction(at_begin)
+    def __init__(self, name: str, specials: tuple[str, ...], capacity: int, layout: Layout) -> None:
+        if not specials or specials[0] != BEGIN:
+            raise CertificateError(f"A program's first special token is {BEGIN}, got {specials!r}; put it first.")
+        self.name = name
+        self.specials = specials
+        self.capacity = capacity
+        self.layout = layout
+        self.registers = Registers(name, specials, capacity, layout)
+        self.emissions: list[Emission] = []
+        self._squares = {self.number.key: Affine.of(self.registers.inputs["number^2"])}
+        self._lags: dict[tuple, list[Register]] = {}
+        self._stream = Stream(self.position, self.special(BEGIN), self.square, capacity)
 
     @property
     def number(self) -> Affine:
         """The number that the current token names, 0 for a special token."""
-        return Affine.of(self.inputs["number"])
+        return Affine.of(self.registers.inputs["number"])
 
     @property
     def position(self) -> Affine:
         """The position of the current token, counted from 1."""
-        return Affine.of(self.inputs["position"])
-
-    @property
-    def one(self) -> Register:
-        """The register that holds 1 everywhere."""
-        return self.placed[0].results[0]
+        return Affine.of(self.registers.inputs["position"])
 
     def special(self, token: str) -> Affine:
         """1 at this special token, 0 elsewhere.
@@ -163,20 +85,31 @@ class Program:
             raise CertificateError(
                 f"Program {self.name} has no special token {token!r}; it has {' '.join(self.specials)}."
             )
-        return Affine.of(self.inputs[token])
+        return Affine.of(self.registers.inputs[token])
+
+    def one_of(self, tokens: Sequence[str]) -> Affine:
+        """1 at any of these special tokens; a position holds one token, so the sum of their flags is a flag."""
+        return sum((self.special(token) for token in tokens), Affine.of(0)).within(0, 1)
+
+    def code_of(self, tokens: Sequence[str]) -> Affine:
+        """The place of the current token among these, counted from 0; 0 for any other token."""
+        codes = (i * self.special(token) for i, token in enumerate(tokens))
+        return sum(codes, Affine.of(0)).within(0, max(len(tokens) - 1, 0))
+
+    def is_number(self) -> Affine:
+        """1 at a number token."""
+        return 1 - self.one_of(self.specials)
 
     def assume(self, form: Affine, low: Scalar, high: Scalar, *, because: str) -> Affine:
         """The same form, claimed to lie in [low, high]; the audit checks the claim at every position."""
-        self.assumptions.append(Assumption(form, Fraction(low), Fraction(high), because))
-        return form.within(low, high)
+        return self.registers.assume(form, low, high, because=because)
 
     def product(self, x: Affine, y: Affine, *, name: str = "") -> Affine:
         """x y."""
         ends = [a * b for a in (x.low, x.high) for b in (y.low, y.high)]
-        if x.key == y.key:
-            ends = [max(0, end) for end in ends]
+        low = min(ends) if x.key != y.key else max(Fraction(0), min(ends))
         operation = Product(x, y)
-        return self._single(operation, name or str(operation), min(ends), max(ends), x.integer and y.integer)
+        return self._place(operation, Range(name or str(operation), low, max(ends), x.integer and y.integer))
 
     def square(self, x: Affine) -> Affine:
         """x^2; of one register with a scale and a shift, it is expanded, so that each register is squared once."""
@@ -196,106 +129,104 @@ class Program:
 
     def is_zero(self, x: Affine, *, name: str = "") -> Affine:
         """[x = 0] of an integer."""
-        self._require_integer(x, "is_zero")
+        require_integer(x, f"is_zero of program {self.name}")
         operation = IsZero(x)
-        return self._single(operation, name or str(operation), Fraction(0), Fraction(1), True)
+        return self._place(operation, Range(name or str(operation), Fraction(0), Fraction(1), integer=True))
 
     def is_nonnegative(self, x: Affine, *, name: str = "") -> Affine:
         """[x >= 0] of an integer."""
-        self._require_integer(x, "is_nonnegative")
+        require_integer(x, f"is_nonnegative of program {self.name}")
         operation = IsNonNegative(x)
-        return self._single(operation, name or str(operation), Fraction(0), Fraction(1), True)
+        return self._place(operation, Range(name or str(operation), Fraction(0), Fraction(1), integer=True))
 
     def all_of(self, *flags: Affine, name: str = "") -> Affine:
         """1 if all flags are 1, else 0."""
-        require_flags(flags, "all_of")
-        operation = Choice(((flags, Affine.of(1)),))
-        return self._single(operation, name or " and ".join(map(str, flags)), Fraction(0), Fraction(1), True)
+        return self.choose((flags, Affine.of(1)), name=name or " and ".join(map(str, flags)))
 
-    def choose(self, *rows: Row, name: str = "", exclusive: bool = True) -> Affine:
-        """The sum of the values of the rows whose flags are all 1; `exclusive` claims that at most one row fires."""
+    def choose(self, *rows: Row, name: str = "") -> Affine:
+        """The value of the row whose flags are all 1, 0 if there is none; that two rows never fire is claimed."""
         parts = tuple((_forms(flags), value) for flags, value in rows)
         for flags, _ in parts:
-            require_flags(flags, "choose")
+            require_flags(flags, f"{name or 'choose'} of program {self.name}")
         values = [value for _, value in parts]
-        fold = (min, max) if exclusive else (sum, sum)
-        low = Fraction(fold[0]([Fraction(0), *(min(Fraction(0), value.low) for value in values)]))
-        high = Fraction(fold[1]([Fraction(0), *(max(Fraction(0), value.high) for value in values)]))
+        low = min(Fraction(0), *(value.low for value in values))
+        high = max(Fraction(0), *(value.high for value in values))
         operation = Choice(parts)
-        result = self._single(operation, name or str(operation), low, high, all(value.integer for value in values))
-        if exclusive:
-            self.assumptions.append(Assumption(result, low, high, f"at most one row of {result} fires"))
-        return result
+        shown = name or str(operation)
+        result = self._place(operation, Range(shown, low, high, all(value.integer for value in values)))
+        return self.assume(result, low, high, because=f"at most one row of {shown} fires") if len(rows) > 1 else result
 
     def copy(self, value: Affine, back: int, *, name: str = "") -> Affine:
         """The value `back` tokens ago."""
-        operation = Copy.of(self._stream, (value,), back)
-        return self._attention(operation, operation.head, [name or f"{value}@-{back}"])[0]
+        operation = Copy.of(self._stream, value, back)
+        return self._attend(operation, operation.head, name or f"{bracketed(value)}, {back} back", value.integer)
 
     def match(
         self,
         *,
         keys: Forms,
         queries: Forms,
-        values: Forms,
+        values: Affine,
         where: Affine | None = None,
         unless: Affine | None = None,
         select: Select = "first",
         near: Affine | None = None,
         name: str = "",
     ) -> Affine:
-        """The value at the first, last or nearest earlier token whose keys equal the current queries, else that at <s>."""
+        """The value at the first, last or nearest token so far whose keys equal the current queries; else at <s>."""
         operation = match(
             self._stream,
             _forms(keys),
             _forms(queries),
-            _forms(values),
+            values,
             where=where,
             unless=unless,
             select=select,
             near=near,
         )
-        check_vanishing(self, operation.keys, where)
-        require_flags([flag for flag in (where, unless) if flag is not None], "match")
-        return self._attention(operation, operation.head, [name or f"{values} at match"])[0]
+        check_vanishing(self.registers, operation.keys, where)
+        require_flags([flag for flag in (where, unless) if flag is not None], f"{name or 'match'} of {self.name}")
+        integer = values.integer and select != "nearest"
+        return self._attend(operation, operation.head, name or f"{bracketed(values)} at match", integer)
 
     def count_inverse(self, *, keys: Forms, queries: Forms, where: Affine | None = None, name: str = "") -> Affine:
-        """1 / (m + 1) for m earlier tokens (the current one included) whose keys equal the current queries."""
+        """1 / (m + 1) for m tokens so far (the current one included) whose keys equal the current queries."""
         operation = CountInverse.of(self._stream, _forms(keys), _forms(queries), where)
-        check_vanishing(self, operation.keys, where)
-        require_flags([where] if where else [], "count_inverse")
-        return self._attention(operation, operation.head, [name or "1 / (1 + count)"])[0]
+        check_vanishing(self.registers, operation.keys, where)
+        require_flags([where] if where else [], f"{name or 'count_inverse'} of {self.name}")
+        return self._attend(operation, operation.head, name or "1 / (1 + count)", integer=False)
 
     def invert(self, reciprocal: Affine, *, name: str = "") -> Affine:
         """The integer c of a `count_inverse` 1 / c."""
         operation = Invert.of(self._stream, reciprocal)
-        return self._attention(operation, operation.head, [name or f"1 / ({reciprocal})"], integer=True)[0]
+        return self._attend(operation, operation.head, name or f"1 / {bracketed(reciprocal)}", integer=True)
 
     def lag(self, value: Affine, back: int, *, name: str = "") -> Affine:
-        """The value `back` tokens ago, 0 before the first token, from a linear unit."""
+        """The value `back` tokens ago, 0 before the first token, from a linear unit; `name` is the value's."""
         chain = self._lags.setdefault(value.key, [])
+        shown = name or bracketed(value)
         if not chain:
-            first = self._linear(Accumulate(value, Fraction(0)), f"{name or value}[0]", value)
-            chain.append(first)
+            low, high = min(value.low, Fraction(0)), max(value.high, Fraction(0))
+            first = self._place(Accumulate(value, Fraction(0)), Range(f"{shown}[0]", low, high, value.integer))
+            chain.append(first.registers[0])
         while len(chain) <= back:
-            chain.append(self._delay(chain[-1], f"{name or value}[-{len(chain)}]"))
+            chain.append(self.registers.place_delay(chain[-1], f"{shown}[-{len(chain)}]"))
         return Affine.of(chain[back])
 
     def running_sum(self, value: Affine, *, name: str = "", high: int | None = None) -> Affine:
-        """The sum of the values so far; `high` claims a bound (at most N tokens give N times the value's)."""
-        bound = value.magnitude * self.capacity if high is None else Fraction(high)
-        low = Fraction(0) if value.low >= 0 else -bound
+        """The sum of the values so far; `high` claims a bound smaller than N times the value's."""
+        bound = value.magnitude * self.capacity
         operation = Accumulate(value, Fraction(1))
-        register = self._place_one(operation, name or str(operation), low, bound, value.integer)
-        form = Affine.of(register)
-        return form if high is None else self.assume(form, low, bound, because=f"{register.name} stays below {high}")
+        low = Fraction(0) if value.low >= 0 else -bound
+        total = self._place(operation, Range(name or str(operation), low, bound, value.integer))
+        return total if high is None else self.assume(total, low, high, because=f"{name} stays within {high}")
 
     def decay(self, value: Affine, rate: Fraction, *, name: str = "") -> Affine:
         """The sum of rate^(t - s) value_s, for a rate that is a power of 1/2."""
         bound = value.magnitude / (1 - rate)
-        low = Fraction(0) if value.low >= 0 else -bound
         operation = Accumulate(value, rate)
-        return Affine.of(self._place_one(operation, name or str(operation), low, bound, integer=False))
+        low = Fraction(0) if value.low >= 0 else -bound
+        return self._place(operation, Range(name or str(operation), low, bound, integer=False))
 
     def emit_number(self, value: Affine, *, when: Forms = ()) -> None:
         """Generate the number token `value` if all flags are 1."""
@@ -303,16 +234,18 @@ class Program:
 
     def emit(self, token: str, *, when: Forms = ()) -> None:
         """Generate a special token if all flags are 1."""
-        self.special(token)
         self._emit(_forms(when), token, Affine.of(1))
 
     def emit_logit(self, token: str, value: Affine, *, when: Forms = ()) -> None:
         """Add `value` to a special token's logit if all flags are 1: the argmax takes the last decision."""
-        self.special(token)
         self._emit(_forms(when), token, value)
 
     def emit_product(self, token: str, times: Affine, value: Affine) -> None:
-        """Add `times` * `value` to a special token's logit, for a factor `times` that is never negative."""
+        """Add `times` * `value` to a special token's logit, for a factor `times` that is never negative.
+
+        Raises:
+            CertificateError: the factor may be negative.
+        """
         if times.low < 0:
             raise CertificateError(
                 f"Program {self.name} multiplies a logit by {times}, which may be {times.low}; ReLU would cut it off."
@@ -320,109 +253,42 @@ class Program:
         self.special(token)
         self.emissions.append(Emission((), token, value, times))
 
+    def emit_code(self, tokens: Sequence[str], code: Affine, *, when: Forms = ()) -> None:
+        """Generate the special token with this code: token i gets 2i code - i^2 + 1, the largest at i = code, by 1."""
+        for i, token in enumerate(tokens):
+            self.emit_logit(token, 2 * i * code + (1 - i * i), when=when)
+
     def _emit(self, flags: tuple[Affine, ...], token: str | None, value: Affine) -> None:
-        require_flags(flags, "emit")
+        require_flags(flags, f"emit of program {self.name}")
+        if token is not None:
+            self.special(token)
         self.emissions.append(Emission(flags, token, value))
 
-    def _require_integer(self, x: Affine, what: str) -> None:
-        if not x.integer:
-            raise CertificateError(
-                f"{what} of program {self.name} needs an integer, but {x} may be fractional: "
-                f"its hat would be hit between two corners; compute the integer first (invert)."
-            )
+    def _place(self, operation: Operation, result: Range) -> Affine:
+        return self.registers.place(operation, result)
 
-    def _single(self, operation: Operation, name: str, low: Fraction, high: Fraction, integer: bool) -> Affine:
-        return Affine.of(self._place_one(operation, name, low, high, integer))
-
-    def _place_one(self, operation: Operation, name: str, low: Fraction, high: Fraction, integer: bool) -> Register:
-        return self._place(operation, [(name, Fraction(low), Fraction(high), integer)])[0]
-
-    def _attention(
-        self, operation: Operation, head: Head, names: list[str], *, integer: bool | None = None
-    ) -> list[Affine]:
-        check_head(self, str(operation), head)
-        specs = []
-        for name, value in zip(names, head.values, strict=True):
-            whole = value.integer if integer is None else integer
-            whole = whole and not isinstance(operation, CountInverse)
-            specs.append((name, min(value.low, Fraction(0)), value.high, whole))
-        return [Affine.of(register) for register in self._place(operation, specs)]
-
-    def _linear(self, operation: Accumulate, name: str, value: Affine) -> Register:
-        return self._place_one(
-            operation, name, min(value.low, Fraction(0)), max(value.high, Fraction(0)), value.integer
-        )
-
-    def _delay(self, source: Register, name: str) -> Register:
-        operation = Delay(source)
-        coordinate = self._next_coordinate()
-        register = Register(name, coordinate, source.stage, source.low, source.high, source.integer)
-        self.at_begin[register] = Fraction(0)
-        self.placed.append(Placed(operation, (register,), source.stage))
-        return register
-
-    def _place(
-        self, operation: Operation, specs: Sequence[tuple[str, Fraction, Fraction, bool]]
-    ) -> tuple[Register, ...]:
-        """Put the operation into the first stage that can hold it and name its results (name, low, high, integer)."""
-        ready = max((self._ready(form, operation) for form in operation.inputs), default=0)
-        stage = stage_for(self.layout, operation.kind, ready=ready, what=f"{specs[0][0]} of program {self.name}")
-        registers = []
-        for name, low, high, integer in specs:
-            registers.append(Register(name, self._next_coordinate() + len(registers), stage, low, high, integer))
-        for register, column in zip(registers, operation.meaning(self._read_begin), strict=True):
-            self.at_begin[register] = column[0]
-        self.placed.append(Placed(operation, tuple(registers), stage))
-        return tuple(registers)
-
-    def _ready(self, form: Affine, operation: Operation) -> int:
-        needs_one = operation.kind != "feed-forward" and form.constant != 0
-        return max([register.stage for register in form.registers] + ([self.one.stage] if needs_one else [0]))
-
-    def _next_coordinate(self) -> int:
-        return FIRST_SPECIAL + len(self.specials) + sum(len(placed.results) for placed in self.placed)
-
-    def _read_begin(self, form: Affine) -> Column:
-        return [form.constant + sum((c * self.at_begin[register] for register, c in form.terms), Fraction(0))]
-
-    def value_at_begin(self, form: Affine) -> Fraction:
-        """The value of a form at position 1, where the token is always <s>."""
-        return self._read_begin(form)[0]
+    def _attend(self, operation: Operation, head: Head, name: str, integer: bool) -> Affine:
+        check_head(self.registers, str(operation), head)
+        return self._place(operation, Range(name, min(head.value.low, Fraction(0)), head.value.high, integer))
 
     @property
     def n_layers(self) -> int:
-        """Number of layers: the last stage that anything needs, the emission included."""
+        """Number of layers: the last one that anything needs, the table of emissions included."""
         if self.layout.n_layers is not None:
             return self.layout.n_layers
-        ready = [register.stage for row in self.emissions for form in row.forms for register in form.registers]
-        return max([*(placed.stage + 1 for placed in self.placed), 2 * (max(ready, default=0) // 2 + 1)]) // 2
-
-    @property
-    def n_registers(self) -> int:
-        """Coordinates in use: readout, registers and the position."""
-        return self._next_coordinate() + 1
+        read = [register.stage for row in self.emissions for form in row.forms for register in form.registers]
+        last = max(placed.stage for placed in self.registers.placed)
+        return max((last + 1) // 2, max(read, default=0) // 2 + 1)
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {self.n_layers} layers, {self.n_registers} coordinates, N = {self.capacity}"]
-        for layer in range(1, self.n_layers + 1):
-            for stage, part in ((2 * layer - 1, self.layout.mixer(layer)), (2 * layer, "feed-forward")):
-                rows = _shown([placed for placed in self.placed if placed.stage == stage])
-                if stage == 2 * self.n_layers:
-                    rows += [f"emit {row}" for row in self.emissions]
-                lines += [
-                    f"{f'layer {layer}' if i == 0 else '':<9}{part if i == 0 else '':<14}{row}"
-                    for i, row in enumerate(rows)
-                ]
+        coordinates = self.registers.n_coordinates
+        lines = [f"{self.name}: {self.n_layers} layers, {coordinates} coordinates, N = {self.capacity}"]
+        for stage in range(1, 2 * self.n_layers + 1):
+            rows = in_words([placed for placed in self.registers.placed if placed.stage == stage])
+            rows += [f"emit {row}" for row in self.emissions] if stage == 2 * self.n_layers else []
+            layer = (stage + 1) // 2
+            part = "feed-forward" if stage % 2 == 0 else self.layout.mixer(layer)
+            lines += [
+                f"{f'layer {layer}' if not i else '':<9}{part if not i else '':<14}{row}" for i, row in enumerate(rows)
+            ]
         return "\n".join(lines)
-
-
-def _shown(placed: Sequence[Placed]) -> list[str]:
-    """One line for each operation, and one for all delays of a chain."""
-    lines: list[str] = []
-    for is_delay, group in groupby(placed, key=lambda one: isinstance(one.operation, Delay)):
-        members = list(group)
-        if is_delay:
-            lines += [f"{members[0].results[0].name} ... {members[-1].results[0].name} = one token ago each"]
-        else:
-            lines += [str(one) for one in members]
-    return lines

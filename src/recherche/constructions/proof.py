@@ -34,6 +34,9 @@ from recherche.vocab import END_SEARCH
 ROW_TOKENS = 1 << 15
 """Tokens that are decoded together, over all rows of a batch."""
 
+SLACK = 4
+"""Tokens beyond the reference that a text may have before it is cut; one that is too long shows as different."""
+
 CHECKED_TOKENS = 700
 """Length of the texts on which the other guarantees are tried."""
 
@@ -137,7 +140,9 @@ def write(construction: Construction, model: PaperModel, cases: Sequence[Case]) 
     """What the model writes after each prompt, searches answered, until its answer or a budget it should not need."""
     vocab = model.vocab
     prompts = [vocab.encode(case.prompt) for case in cases]
-    budgets = np.array([min(len(case.completion) + 4, model.shape.n_numbers - len(case.prompt) + 1) for case in cases])
+    stops = construction.stop_ids(vocab)
+    ends = [vocab.id_of(case.completion[-1]) in stops for case in cases]
+    budgets = np.array([len(case.completion) + SLACK * end for case, end in zip(cases, ends, strict=True)])
     sessions = None
     if construction.read_query is not None:
         retriever = Retriever(limits=SEARCHES)
@@ -145,9 +150,7 @@ def write(construction: Construction, model: PaperModel, cases: Sequence[Case]) 
             SearchSession(retriever.context(prompt, vocab), vocab=vocab, read_query=construction.read_query)
             for prompt in prompts
         ]
-    generations = generate(
-        model, prompts, sessions=sessions, stop_ids=construction.stop_ids(vocab), max_new_tokens=budgets.clip(min=1)
-    )
+    generations = generate(model, prompts, sessions=sessions, stop_ids=stops, max_new_tokens=budgets)
     return [vocab.decode(generation.tokens) for generation in generations]
 
 

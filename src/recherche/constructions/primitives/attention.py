@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, final
 
-from recherche.constructions.affine import Affine
+from recherche.constructions.affine import Affine, bracketed
 from recherche.constructions.layout import OperationKind
 from recherche.constructions.primitives.operation import Column, Reader
 
@@ -37,13 +37,18 @@ class Head:
 
     Attributes:
         pairs: (key, query) forms whose products add up to the score.
-        values: forms that are averaged with the weights.
+        value: the form that is averaged with the weights.
         sharpening: a power of two by which the scores are multiplied besides lambda.
     """
 
     pairs: tuple[tuple[Affine, Affine], ...]
-    values: tuple[Affine, ...]
+    value: Affine
     sharpening: int = 1
+
+    @property
+    def forms(self) -> tuple[Affine, ...]:
+        """All that the head reads."""
+        return (*(form for pair in self.pairs for form in pair), self.value)
 
 
 @final
@@ -65,20 +70,20 @@ class Stream:
 @final
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """The values `back` tokens ago, of position 1 if there is no such token.
+    """The value `back` tokens ago, at position 1 if there is no such token.
 
     Score -(k - (q - back))^2, largest at k = q - back if that is a position, else at k = 1, the nearest one.
     Expanded: 1 * -(q - back)^2  +  k * 2 (q - back)  +  k^2 * -1.
     """
 
-    values: tuple[Affine, ...]
+    value: Affine
     back: int
     head: Head
 
     kind: OperationKind = "attention"
 
     @staticmethod
-    def of(stream: Stream, values: tuple[Affine, ...], back: int) -> "Copy":
+    def of(stream: Stream, value: Affine, back: int) -> "Copy":
         """The head that looks `back` tokens back."""
         target = stream.position - back
         pairs = (
@@ -86,28 +91,29 @@ class Copy:
             (stream.position, 2 * target),
             (stream.square(stream.position), -ONE),
         )
-        return Copy(values, back, Head(_merged(pairs), values))
+        return Copy(value, back, Head(_merged(pairs), value))
 
     @property
     def inputs(self) -> tuple[Affine, ...]:
         """All forms of the head."""
-        return (*(form for pair in self.head.pairs for form in pair), *self.values)
+        return self.head.forms
 
-    def meaning(self, at: Reader) -> list[Column]:
-        """Each value's column, shifted."""
-        columns = [at(value) for value in self.values]
-        return [[column[max(0, i - self.back)] for i in range(len(column))] for column in columns]
+    def meaning(self, at: Reader) -> Column:
+        """The value's column, shifted."""
+        column = at(self.value)
+        return [column[max(0, i - self.back)] for i in range(len(column))]
 
     def __str__(self) -> str:
-        return f"({', '.join(map(str, self.values))}), {self.back} back"
+        return f"{bracketed(self.value)}, {self.back} back"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The values at a position whose keys equal the queries: the first, the last, or the nearest to `near`.
+    """The value at a position whose keys equal the queries: the first, the last, or the nearest to `near`.
 
-    Let a(k) be the keys, b(q) the queries, W a power of two with W >= 4N, N a bound on positions. Outside <s> the score is
+    Let a(k) be the keys, b(q) the queries, W a power of two with W >= 4N, N a bound on positions. Outside <s> the score
+    is
 
         -W |a(k) - b(q)|^2  -  W [where(k) = 0]  -  W [unless(q) = 1]  +  tie(k),   1 - N <= tie(k) <= N,
 
@@ -122,7 +128,7 @@ class Match:
 
     keys: tuple[Affine, ...]
     queries: tuple[Affine, ...]
-    values: tuple[Affine, ...]
+    value: Affine
     where: Affine | None
     unless: Affine | None
     select: Select
@@ -134,13 +140,13 @@ class Match:
     @property
     def inputs(self) -> tuple[Affine, ...]:
         """All forms of the head."""
-        return (*(form for pair in self.head.pairs for form in pair), *self.values)
+        return self.head.forms
 
-    def meaning(self, at: Reader) -> list[Column]:
-        """The values at the chosen match of each position, or at <s>."""
+    def meaning(self, at: Reader) -> Column:
+        """The value at the chosen match of each position, or at <s>."""
         keys = list(zip(*(at(key) for key in self.keys), strict=True))
         queries = list(zip(*(at(query) for query in self.queries), strict=True))
-        values = [at(value) for value in self.values]
+        values = at(self.value)
         allowed = at(self.where) if self.where else [Fraction(1)] * len(keys)
         barred = at(self.unless) if self.unless else [Fraction(0)] * len(keys)
         targets = at(self.near) if self.near else [Fraction(0)] * len(keys)
@@ -151,7 +157,7 @@ class Match:
                 places.setdefault(keys[i], []).append(i)
             matches = [] if barred[i] == 1 else places.get(query, [])
             chosen.append(self._choose(matches, targets[i]))
-        return [[sum((column[k] for k in ks), Fraction(0)) / len(ks) for ks in chosen] for column in values]
+        return [sum((values[k] for k in ks), Fraction(0)) / len(ks) for ks in chosen]
 
     def _choose(self, matches: list[int], target: Fraction) -> list[int]:
         if not matches:
@@ -162,17 +168,19 @@ class Match:
         return [matches[0] if self.select == "first" else matches[-1]]
 
     def __str__(self) -> str:
-        tests = [f"{key} = {query}'" for key, query in zip(self.keys, self.queries, strict=True)]
-        tests += [f"{self.where}"] if self.where else []
-        text = f"({', '.join(map(str, self.values))}) at the {self.select} token with {' and '.join(tests)}"
-        return text + (f", unless {self.unless}'" if self.unless else "")
+        tests = [
+            f"{bracketed(key)} = {bracketed(query)} here" for key, query in zip(self.keys, self.queries, strict=True)
+        ]
+        tests += [bracketed(self.where)] if self.where else []
+        text = f"{bracketed(self.value)} at the {self.select} token with {' and '.join(tests)}"
+        return text + (f", unless {self.unless} here" if self.unless else "")
 
 
 def match(
     stream: Stream,
     keys: tuple[Affine, ...],
     queries: tuple[Affine, ...],
-    values: tuple[Affine, ...],
+    value: Affine,
     *,
     where: Affine | None = None,
     unless: Affine | None = None,
@@ -189,8 +197,8 @@ def match(
     pairs += [(inside - where, -W * ONE)] if where else []
     pairs += [(inside, -W * unless)] if unless else []
     pairs += [(stream.begin, Fraction(-W, 2) * ONE), *_tie(stream, select, near)]
-    head = Head(_merged(pairs), values)
-    return Match(keys, queries, values, where, unless, select, near, head)
+    head = Head(_merged(pairs), value)
+    return Match(keys, queries, value, where, unless, select, near, head)
 
 
 def _tie(stream: Stream, select: Select, near: Affine | None) -> list[tuple[Affine, Affine]]:
@@ -232,14 +240,14 @@ class CountInverse:
         pairs += [(key, 2 * query) for key, query in zip(keys, queries, strict=True)]
         pairs += [(_norm(stream, keys), -ONE)]
         pairs += [(stream.inside - where, -ONE)] if where else []
-        return CountInverse(keys, queries, where, Head(_merged(pairs), (stream.begin,)))
+        return CountInverse(keys, queries, where, Head(_merged(pairs), stream.begin))
 
     @property
     def inputs(self) -> tuple[Affine, ...]:
         """All forms of the head."""
-        return (*(form for pair in self.head.pairs for form in pair), *self.head.values)
+        return self.head.forms
 
-    def meaning(self, at: Reader) -> list[Column]:
+    def meaning(self, at: Reader) -> Column:
         """1 over 1 plus the number of matches so far."""
         keys = zip(*(at(key) for key in self.keys), strict=True)
         queries = zip(*(at(query) for query in self.queries), strict=True)
@@ -250,11 +258,13 @@ class CountInverse:
             if i > 0 and allowed[i] == 1:
                 seen[key] = seen.get(key, 0) + 1
             column.append(Fraction(1, 1 + seen.get(query, 0)))
-        return [column]
+        return column
 
     def __str__(self) -> str:
-        tests = [f"{key} = {query}'" for key, query in zip(self.keys, self.queries, strict=True)]
-        tests += [f"{self.where}"] if self.where else []
+        tests = [
+            f"{bracketed(key)} = {bracketed(query)} here" for key, query in zip(self.keys, self.queries, strict=True)
+        ]
+        tests += [bracketed(self.where)] if self.where else []
         return f"1 / (1 + number of tokens with {' and '.join(tests)})"
 
 
@@ -263,8 +273,8 @@ class CountInverse:
 class Invert:
     """The integer c, given r = 1 / c as `CountInverse` leaves it, correctly rounded; needs 1 <= c <= position.
 
-    Score L (2 r k - r^2 k^2) = L (1 - (r k - 1)^2) with L >= N^2 a power of two. At k = c it is L up to rounding; at another
-    k it is smaller by L (k - c)^2 / c^2 >= L / N^2 >= 1. The rounding of r (relative 2^-53), of r^2 and of the products
+    Score L (2 r k - r^2 k^2) = L (1 - (r k - 1)^2) with L >= N^2 a power of two. At k = c it is L up to rounding; at
+    another k it is smaller by L (k - c)^2 / c^2 >= L / N^2 >= 1. The rounding of r (relative 2^-53), of r^2 and of the products
     moves a score by at most L 2^-50 times (k / c)^2, which at k = c, c +- 1 is far below 1, and elsewhere far below the
     gap. So the weights are exactly one-hot at k = c, and the value there, its position, is c.
     """
@@ -282,19 +292,19 @@ class Invert:
             (stream.position, 2 * reciprocal),
         )
         sharpening = 1 << 2 * (stream.capacity - 1).bit_length()
-        return Invert(reciprocal, Head(pairs, (stream.position,), sharpening))
+        return Invert(reciprocal, Head(pairs, stream.position, sharpening))
 
     @property
     def inputs(self) -> tuple[Affine, ...]:
         """All forms of the head."""
-        return (*(form for pair in self.head.pairs for form in pair), *self.head.values)
+        return self.head.forms
 
-    def meaning(self, at: Reader) -> list[Column]:
+    def meaning(self, at: Reader) -> Column:
         """The reciprocal of the reciprocal."""
-        return [[1 / r for r in at(self.reciprocal)]]
+        return [1 / r for r in at(self.reciprocal)]
 
     def __str__(self) -> str:
-        return f"1 / ({self.reciprocal})"
+        return f"1 / {bracketed(self.reciprocal)}"
 
 
 def _norm(stream: Stream, forms: tuple[Affine, ...]) -> Affine:
@@ -303,7 +313,7 @@ def _norm(stream: Stream, forms: tuple[Affine, ...]) -> Affine:
 
 
 def _merged(pairs: Iterable[tuple[Affine, Affine]]) -> tuple[tuple[Affine, Affine], ...]:
-    """The same score with fewer pairs: constant queries move into their keys, then equal keys and queries are joined."""
+    """The same score with fewer pairs: constant queries move into their keys, equal keys and queries are joined."""
     by_query: dict[tuple, tuple[Affine, Affine]] = {}
     for key, query in pairs:
         if not query.terms:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, final, runtime_checkable
 
-from recherche.constructions.affine import Affine
+from recherche.constructions.affine import Affine, bracketed
 from recherche.constructions.layout import OperationKind
 from recherche.constructions.primitives.operation import Column, Reader
 
@@ -62,9 +62,9 @@ class Constant:
         """None."""
         return ()
 
-    def meaning(self, at: Reader) -> list[Column]:
+    def meaning(self, at: Reader) -> Column:
         """The constant at every position."""
-        return [[self.value] * len(at(ONE))]
+        return [self.value] * len(at(ONE))
 
     def __str__(self) -> str:
         return str(self.value)
@@ -91,12 +91,13 @@ class Product:
         positive = Unit(Fraction(1), self.x, self.y)
         return (positive,) if self.x.low >= 0 else (positive, Unit(Fraction(-1), -self.x, self.y))
 
-    def meaning(self, at: Reader) -> list[Column]:
+    def meaning(self, at: Reader) -> Column:
         """The product."""
-        return [[x * y for x, y in zip(at(self.x), at(self.y), strict=True)]]
+        return [x * y for x, y in zip(at(self.x), at(self.y), strict=True)]
 
     def __str__(self) -> str:
-        return f"({self.x})^2" if self.x.key == self.y.key else f"({self.x}) ({self.y})"
+        x = bracketed(self.x)
+        return f"{x}^2" if self.x.key == self.y.key else f"{x} {bracketed(self.y)}"
 
 
 @final
@@ -122,9 +123,9 @@ class IsZero:
         corners = ((1, 1), (-2, 0), (1, -1))
         return tuple(Unit(Fraction(weight), self.x + shift, ONE) for weight, shift in corners)
 
-    def meaning(self, at: Reader) -> list[Column]:
+    def meaning(self, at: Reader) -> Column:
         """1 where the number is 0."""
-        return [[Fraction(x == 0) for x in at(self.x)]]
+        return [Fraction(x == 0) for x in at(self.x)]
 
     def __str__(self) -> str:
         return f"[{self.x} = 0]"
@@ -149,9 +150,9 @@ class IsNonNegative:
         """The two corners of the step."""
         return (Unit(Fraction(1), self.x + 1, ONE), Unit(Fraction(-1), self.x, ONE))
 
-    def meaning(self, at: Reader) -> list[Column]:
+    def meaning(self, at: Reader) -> Column:
         """1 where the number is not negative."""
-        return [[Fraction(x >= 0) for x in at(self.x)]]
+        return [Fraction(x >= 0) for x in at(self.x)]
 
     def __str__(self) -> str:
         return f"[{self.x} >= 0]"
@@ -185,7 +186,7 @@ class Choice:
         """One unit for each row."""
         return tuple(Unit(Fraction(1), conjunction(flags), value) for flags, value in self.rows)
 
-    def meaning(self, at: Reader) -> list[Column]:
+    def meaning(self, at: Reader) -> Column:
         """The sum of the values whose flags are all 1."""
         total = [Fraction(0)] * len(at(ONE))
         for flags, value in self.rows:
@@ -193,7 +194,7 @@ class Choice:
             for i, v in enumerate(at(value)):
                 if all(column[i] == 1 for column in columns):
                     total[i] += v
-        return [total]
+        return total
 
     def __str__(self) -> str:
         shown = [f"{value} if {' and '.join(map(str, flags)) or 'true'}" for flags, value in self.rows[:4]]

@@ -39,9 +39,9 @@ class Delay:
         """Nothing of the current token."""
         return ()
 
-    def meaning(self, at: Reader) -> list[Column]:
+    def meaning(self, at: Reader) -> Column:
         """The column of the source, shifted by one."""
-        return [[Fraction(0), *at(Affine.of(self.source))[:-1]]]
+        return [Fraction(0), *at(Affine.of(self.source))[:-1]]
 
     def __str__(self) -> str:
         return f"{self.source.name}, one token ago"
@@ -62,9 +62,9 @@ class Accumulate:
         """What is added up."""
         return (self.value,)
 
-    def meaning(self, at: Reader) -> list[Column]:
+    def meaning(self, at: Reader) -> Column:
         """The sum at every position."""
-        return [list(accumulate(at(self.value), lambda total, x: self.rate * total + x))]
+        return list(accumulate(at(self.value), lambda total, x: self.rate * total + x))
 
     def __str__(self) -> str:
         if self.rate == 0:

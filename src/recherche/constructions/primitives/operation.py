@@ -30,8 +30,8 @@ class Operation(Protocol):
     def inputs(self) -> tuple[Affine, ...]:
         """What it reads from the residual stream."""
 
-    def meaning(self, at: Reader) -> list[Column]:
-        """The exact value of each result at every position; position i may read positions up to i only."""
+    def meaning(self, at: Reader) -> Column:
+        """The exact result at every position; position i may read positions up to i only."""
 
     def __str__(self) -> str:
         """What it computes, in one line."""
@@ -40,11 +40,11 @@ class Operation(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An operation with its results and its stage."""
+    """An operation with its result and its stage."""
 
     operation: Operation
-    results: tuple[Register, ...]
+    result: Register
     stage: int
 
     def __str__(self) -> str:
-        return f"{', '.join(register.name for register in self.results)} = {self.operation}"
+        return f"{self.result.name} = {self.operation}"

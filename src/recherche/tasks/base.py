@@ -46,7 +46,8 @@ class Batch:
 
     Attributes:
         tokens: prompt then target of each row.
-        loss_mask: True at tokens that the model must produce (not in the prompt, in a retrieved span or in padding).
+        loss_mask: True at tokens that the model must produce: not where a search returns them, not in padding, and in
+            the prompt only at earlier answers, where a task asks many questions in one text (mqar, copying).
         prompt_lengths: number of prompt tokens of each row.
         lengths: number of prompt and target tokens of each row.
         answers: id of the right answer of each row.
@@ -107,6 +108,16 @@ class AbstractTask(ABC):
     def uses_search(self) -> bool:
         """Whether the protocol lets a model search: its queries are run, and what they find is appended."""
 
+    @property
+    @abstractmethod
+    def chance(self) -> float:
+        """The accuracy of the best guess that knows the task and the question, but nothing of the context."""
+
+    @property
+    @abstractmethod
+    def lower_bound_bits(self) -> float:
+        """Bits of state without which no reader is always right, whatever it writes; each task has its proof."""
+
     @abstractmethod
     def at_size(self, n: int) -> "AbstractTask":
         """The same task with problems of size n and the same vocabulary.
@@ -122,6 +133,10 @@ class AbstractTask(ABC):
     @abstractmethod
     def example(self, key: int) -> Example:
         """The row that one key stands for, in tokens."""
+
+    @abstractmethod
+    def solve(self, problem: dict[str, Any]) -> str:
+        """The right answer to `Example.problem` by definition: the oracle, in plain Python."""
 
     @abstractmethod
     def read_query(self, tokens: tuple[str, ...]) -> Query:

@@ -21,6 +21,8 @@ Reference: Wen, Dang & Lyu (2024), Section 6 and Theorem 4.7, https://arxiv.org/
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import log2
 from types import MappingProxyType
 from typing import ClassVar, final
 
@@ -40,26 +42,33 @@ def is_tree(edges: Iterable[Sequence[int]], n_nodes: int) -> bool:
     (True, False, False)
     """
     leader: dict[int, int] = {}
-
-    def find(v: int) -> int:
-        while leader.setdefault(v, v) != v:
-            leader[v] = leader[leader[v]]
-            v = leader[v]
-        return v
-
     num_edges = 0
     for u, v in edges:
-        if find(u) == find(v):
+        a, b = find(leader, u), find(leader, v)
+        if a == b:
             return False
-        leader[find(u)] = find(v)
+        leader[a] = b
         num_edges += 1
     return num_edges == n_nodes - 1
+
+
+def find(leader: dict[int, int], v: int) -> int:
+    """The vertex that stands for v's component (union-find with path halving)."""
+    while leader.setdefault(v, v) != v:
+        leader[v] = leader[leader[v]]
+        v = leader[v]
+    return v
 
 
 class AbstractGraphs(ABC):
     """A distribution of graphs for each number of vertices."""
 
     min_nodes: ClassVar[int]
+    share_of_trees: ClassVar[Fraction]
+
+    @abstractmethod
+    def lower_bound_bits(self, n_nodes: int) -> float:
+        """Bits that a reader must keep of all edges but the last to be always right; the proof is with each kind."""
 
     @abstractmethod
     def max_edges(self, n_nodes: int) -> int:
@@ -88,6 +97,17 @@ class HardGraphs(AbstractGraphs):
     """Two hubs and one more edge, the instances of the paper's lower bound and of its experiments; half are trees."""
 
     min_nodes: ClassVar[int] = 4
+    share_of_trees: ClassVar[Fraction] = Fraction(1, 2)
+
+    def lower_bound_bits(self, n_nodes: int) -> float:
+        """n - 3, by what the last edge may ask.
+
+        Fix the names of the hubs, and let the bridging edge come last. The first n - 2 edges say which vertex hangs on
+        which hub: one of 2^(n-2) placements. The last edge {a, b} asks whether a and b hang on different hubs, and any
+        a and b may be asked. Two placements that are neither equal nor complements differ in that answer for some pair,
+        so a reader that is always right has another state after each of 2^(n-3) of them.
+        """
+        return float(n_nodes - 3)
 
     def max_edges(self, n_nodes: int) -> int:
         """Always n - 1: the number of edges says nothing."""
@@ -104,6 +124,11 @@ class RandomTrees(AbstractGraphs):
     """Uniformly random labelled trees."""
 
     min_nodes: ClassVar[int] = 2
+    share_of_trees: ClassVar[Fraction] = Fraction(1)
+
+    def lower_bound_bits(self, n_nodes: int) -> float:
+        """None: the answer is always YES."""
+        return 0.0
 
     def max_edges(self, n_nodes: int) -> int:
         """Always n - 1."""
@@ -120,6 +145,15 @@ class NearTrees(AbstractGraphs):
     """Random trees with one edge moved, added or removed; half of them are still trees."""
 
     min_nodes: ClassVar[int] = 3
+    share_of_trees: ClassVar[Fraction] = Fraction(1, 2)
+
+    def lower_bound_bits(self, n_nodes: int) -> float:
+        """log2(2^(n-3) - 1): the argument of `HardGraphs`, for the placements in which neither hub is empty.
+
+        Two stars with at least one vertex each and a last edge {a, b} across them are a tree; with {a, b} within one
+        star they are the tree of both stars and the edge between the hubs, after that edge was moved. Both are drawn.
+        """
+        return log2(2 ** (n_nodes - 3) - 1) if n_nodes > 4 else 0.0
 
     def max_edges(self, n_nodes: int) -> int:
         """One more than a tree has."""

@@ -6,9 +6,10 @@ A graph is a tree if there is exactly one simple path between every two vertices
 n - 1 edges. No retrieval is asked for, yet a streaming reader has to remember about n bits: whether two hubs are joined
 depends on two of the n - 2 bits that say which vertex hangs on which hub.
 
-    >>> IsTree(n_nodes=3, protocol=Direct(), graphs=RandomTrees()).example_of([(2, 1), (3, 2)]).target
+    >>> from recherche.tasks.is_tree_traces import Direct, EulerTour
+    >>> IsTree(n_nodes=4, protocol=Direct()).example_of([(2, 1), (3, 2)]).target
     ('YES',)
-    >>> IsTree(n_nodes=3, protocol=EulerTour(), graphs=RandomTrees()).example_of([(1, 2), (2, 3), (3, 1)]).target
+    >>> IsTree(n_nodes=4, protocol=EulerTour()).example_of([(1, 2), (2, 3), (3, 1)]).target
     ('1', '2', '3', 'NO')
 
 Reference: Wen, Dang & Lyu (2024), Section 4.2.2, https://arxiv.org/abs/2402.18510
@@ -39,12 +40,10 @@ from recherche.tasks.graphs import (
     is_tree,
     present,
 )
-from recherche.tasks.is_tree_traces import PROTOCOLS, AbstractProtocol, Direct, EulerTour, RetrievalTour, Walks
+from recherche.tasks.is_tree_traces import PROTOCOLS, AbstractProtocol, EulerTour, Walks
 from recherche.tasks.rows import Prompts, batch_of, example_of_row
 from recherche.tasks.symbols import BEGIN_ID, EDGE, EDGE_ID, END_OF_DATA_ID, FAILED_ID, RECORD, number_vocab
 from recherche.vocab import NO, YES, Vocab
-
-__all__ = ["Direct", "EulerTour", "IsTree", "RetrievalTour"]
 
 
 @final
@@ -122,6 +121,16 @@ class IsTree(AbstractTask):
         """Whether the protocol asks queries."""
         return self.protocol.uses_search
 
+    @property
+    def chance(self) -> float:
+        """The share of the commoner answer."""
+        return float(max(self.graphs.share_of_trees, 1 - self.graphs.share_of_trees))
+
+    @property
+    def lower_bound_bits(self) -> float:
+        """What the graphs demand; the proofs are in `tasks.graphs`."""
+        return self.graphs.lower_bound_bits(self.n_nodes)
+
     def at_size(self, n: int) -> "IsTree":
         """Graphs of n vertices, named from the same vocabulary.
 
@@ -175,7 +184,7 @@ class IsTree(AbstractTask):
         >>> IsTree().solve({"edges": [[1, 2], [3, 2]]})
         'YES'
         """
-        edges = [(u, v) for u, v in problem["edges"]]
+        edges = problem["edges"]
         return YES if is_tree(edges, len({vertex for edge in edges for vertex in edge})) else NO
 
     def read_query(self, tokens: tuple[str, ...]) -> Query:

@@ -25,8 +25,8 @@ Grammar of the retrieval trace. S is <StartSearch>, E is <EndSearch>; the token 
 
 Two edges, 1 ~ 2 and 3 ~ 2, a line of the trace for each move:
 
-    >>> from recherche.tasks import IsTree, RandomTrees, RetrievalTour
-    >>> example = IsTree(n_nodes=3, protocol=RetrievalTour(), graphs=RandomTrees()).example_of([(1, 2), (3, 2)])
+    >>> from recherche.tasks import IsTree
+    >>> example = IsTree(n_nodes=4, protocol=RetrievalTour()).example_of([(1, 2), (3, 2)])
     >>> " ".join(example.prompt)
     '<s> 1 ~ 2 3 ~ 2 <d>'
     >>> print(" ".join(example.target).replace("<StartSearch>", "S").replace("<EndSearch>", "E"))

@@ -17,10 +17,14 @@ from recherche.vocab import Vocab
 @final
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """One prompt a row; what lies past `lengths` has no meaning."""
+    """One prompt a row; what lies past `lengths` has no meaning.
+
+    `loss_mask` is True at the answers to earlier questions, where a prompt holds such; None if it holds none.
+    """
 
     tokens: Int64[np.ndarray, "b p"]
     lengths: Int64[np.ndarray, " b"]
+    loss_mask: Bool[np.ndarray, "b p"] | None = None
 
 
 @final
@@ -55,8 +59,8 @@ def batch_of(keys: UInt64[np.ndarray, " b"], prompts: Prompts, targets: Targets)
     lengths = prompts.lengths + targets.lengths
     width = int(lengths.max(initial=0))
     tokens, loss_mask = np.zeros((n_rows, width), np.int64), np.zeros((n_rows, width), np.bool_)
-    no_loss = np.zeros(prompts.tokens.shape, np.bool_)
-    append_rows(tokens, loss_mask, np.zeros(n_rows, np.int64), prompts.tokens, no_loss, prompts.lengths)
+    asked = np.zeros(prompts.tokens.shape, np.bool_) if prompts.loss_mask is None else prompts.loss_mask
+    append_rows(tokens, loss_mask, np.zeros(n_rows, np.int64), prompts.tokens, asked, prompts.lengths)
     append_rows(tokens, loss_mask, prompts.lengths, targets.tokens, targets.loss_mask, targets.lengths)
     answers = targets.tokens[np.arange(n_rows), targets.lengths - 1]
     return Batch(

@@ -153,7 +153,8 @@ def _sectors(taken: Sequence[tuple[float, int]], neighbours: Neighbours) -> list
     """Start and width of the sectors between the inner neighbours of a vertex, without those that an edge closes."""
     if not taken:
         return []
-    sectors, closed = [], []
+    sectors: list[tuple[float, float]] = []
+    closed: list[tuple[float, float]] = []
     for (start, u), (end, v) in zip(taken, [*taken[1:], taken[0]], strict=True):
         width = (end - start) % (2 * pi) or 2 * pi
         (closed if v in neighbours[u] and width < pi else sectors).append((start, width))

@@ -92,7 +92,7 @@ def learning_sections(run: Run) -> list[LearningSection]:
     """Curves of all cells that have any, by protocol and n."""
     colours = colours_of(in_order((result.architecture for result in run.results), ARCHITECTURE_LABELS))
     kinds = distinct([(result.n_nodes, result.protocol) for result in run.results])
-    sections = []
+    sections: list[LearningSection] = []
     for protocol in in_order((protocol for _, protocol in kinds), PROTOCOL_LABELS):
         for n_nodes in [n for n, p in kinds if p == protocol]:
             cells = [result for result in run.results if (result.protocol, result.n_nodes) == (protocol, n_nodes)]
@@ -126,7 +126,7 @@ def _learning_plots(curves: Sequence[tuple[Series, LearningCurves]], *, prefix: 
 
 
 def _curve_plot(lines: Sequence[tuple[Series, Curve]], *, kind: CurveKind, prefix: str) -> Plot:
-    figure = single_panel(lambda axes: draw_curves(axes, lines, kind=kind), height=2.2)
+    figure = single_panel(lambda axes: draw_curves(axes, lines, kind=kind), height=2.2, foot=0.46)
     return Plot(inline_svg(figure, prefix=prefix, label=f"Learning curves: {kind.title}"), 3.3)
 
 
@@ -181,7 +181,6 @@ def facts_of(run: Run) -> list[tuple[str, str]]:
         ("cells", f"{len(run.results)} measured" + (f", {len(run.absent)} absent" if run.absent else "")),
         ("started", started.strftime("%Y-%m-%d %H:%M") if started else ""),
         ("took", "" if seconds is None else duration(seconds)),
-        ("in training", duration(sum(result.train_seconds or 0 for result in run.results))),
         ("device", record.device or ", ".join(dict.fromkeys(r.device for r in run.results if r.device))),
         ("recherche", str(record.versions.get("recherche", ""))),
     ]

@@ -96,6 +96,7 @@ def generate(
     sessions: Sequence[Session] | None = None,
     stop_ids: Collection[int],
     max_new_tokens: int | Int[np.ndarray, " b"],
+    state: Any = None,
 ) -> list[Generation]:
     """Decode all prompts greedily, one `step` per token.
 
@@ -103,6 +104,7 @@ def generate(
         sessions: one listener for each prompt; it must already know its prompt. None: nothing is searched.
         stop_ids: tokens that end a row when it generates one outside a query.
         max_new_tokens: budget in tokens, retrieved ones included; one number, or one for each row.
+        state: where to go on from, one row for each prompt; None: the beginning of a text.
 
     Raises:
         ConfigError: a prompt is empty, or there is not one session and one budget for each prompt.
@@ -114,7 +116,7 @@ def generate(
         )
     rows = _Rows(budgets, sessions, stop_ids)
     tokens, lengths = pad_right(prompts, device=model.device)
-    logits, state = model.prefill(tokens, lengths=lengths)
+    logits, state = model.prefill(tokens, state, lengths=lengths)
     while True:
         chosen = rows.advance(logits.argmax(dim=-1).cpu().numpy())
         if not rows.live.any():

@@ -1,0 +1,166 @@
+"""How much of a text a state really holds: Alice runs once a text, Bob once a question, and errors become bits.
+
+    deal -> Alice: prefill -> message (bytes) -> Bob: state of every text, repeated for its questions -> answers
+         -> errors of each question -> bits recovered (`information`), beside the bits that were sent
+
+No model can recover more bits than it sends; how far below the diagonal a trained one stays is what is measured. A task
+needs `lower_bound_bits`: where that exceeds the bits sent, the model must fail.
+
+Reference: Wen, Dang & Lyu (2024), Theorems 4.6 and 4.7, https://arxiv.org/abs/2402.18510
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+import numpy as np
+import torch
+from jaxtyping import Int
+
+from recherche.decoding import generate
+from recherche.games.deals import Deal, deal
+from recherche.games.information import recovered_bits
+from recherche.games.protocol import StatefulModel, receive, send
+from recherche.games.quantisers import AbstractQuantiser
+from recherche.mixers.state import select_rows
+from recherche.tasks.base import AbstractTask
+
+SOLVED = 0.95
+"""A model holds a text of length n if its answers about it are right at least this often."""
+
+_NO_ANSWER = -1
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What one game at one n has shown.
+
+    Attributes:
+        message_bits: bits of the message about one text.
+        bits_recovered: bits that the message has carried, with 95 % confidence.
+        bits_estimated: the same without allowance for chance.
+        bits_dealt: bits of what could be asked; no message carries more about it.
+        bits_needed: what any always right model needs for the task at this n: the task's own bound, or what was dealt.
+        num_texts: texts; every question is asked about each.
+        errors: share of wrong answers to each question.
+    """
+
+    n: int
+    quantiser: str
+    message_bits: int
+    bits_recovered: float
+    bits_estimated: float
+    bits_dealt: float
+    bits_needed: float
+    accuracy: float
+    num_texts: int
+    errors: tuple[float, ...]
+
+    @property
+    def bits_per_state_bit(self) -> float:
+        """Bits recovered for each bit sent."""
+        return self.bits_recovered / self.message_bits
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, for a line of JSON."""
+        return asdict(self) | {"bits_per_state_bit": self.bits_per_state_bit}
+
+
+def measure_capacity(
+    model: StatefulModel,
+    task: AbstractTask,
+    *,
+    quantiser: AbstractQuantiser,
+    generator: np.random.Generator,
+    num_texts: int = 1000,
+    batch_size: int = 2048,
+) -> Capacity:
+    """Play the game of a task.
+
+    Args:
+        num_texts: more texts, narrower limits.
+        batch_size: questions that Bob answers side by side.
+
+    Raises:
+        ConfigError: there is no game for the task.
+        StateError: the model's state is not finite.
+    """
+    dealt = deal(task, generator, num_texts)
+    num_questions = dealt.questions.shape[1]
+    stride = max(1, batch_size // num_questions)
+    stop_ids = task.vocab.encode(task.answer_tokens).tolist()
+    answers, message_bits = [], 0
+    for start in range(0, num_texts, stride):
+        rows = slice(start, start + stride)
+        message = send(model, torch.from_numpy(dealt.texts[rows]), quantiser)
+        message_bits += message.message_bits
+        state = receive(model, message.data)
+        answers.append(ask(model, state, dealt.questions[rows], deal=dealt, stop_ids=stop_ids))
+    wrong = (np.concatenate(answers) != dealt.answers).reshape(num_texts, -1)
+    bits_dealt = float(wrong.shape[1] * np.log2(dealt.num_symbols))
+    certain, estimated = recovered_bits(wrong.sum(axis=0), num_texts, dealt.num_symbols)
+    return Capacity(
+        n=task.size,
+        quantiser=quantiser.name,
+        message_bits=message_bits // num_texts,
+        bits_recovered=certain,
+        bits_estimated=estimated,
+        bits_dealt=bits_dealt,
+        bits_needed=max(task.lower_bound_bits, bits_dealt),
+        accuracy=float(1 - wrong.mean()),
+        num_texts=num_texts,
+        errors=tuple(wrong.mean(axis=0).tolist()),
+    )
+
+
+@torch.inference_mode()
+def ask(
+    model: StatefulModel, state: Any, questions: Int[np.ndarray, "s q j"], *, deal: Deal, stop_ids: Sequence[int]
+) -> Int[np.ndarray, "s q a"]:
+    """Bob's answers, -1 where he gives none; every question starts from the state of its text."""
+    s, q, j = questions.shape
+    num_symbols = deal.answers.shape[2]
+    repeated = select_rows(state, torch.arange(s, device=model.device).repeat_interleave(q))
+    generations = generate(
+        model,
+        list(questions.reshape(s * q, j)),
+        stop_ids=stop_ids if num_symbols == 1 else (),
+        max_new_tokens=deal.budget,
+        state=repeated,
+    )
+    answers = np.full((s * q, num_symbols), _NO_ANSWER)
+    for row, generation in zip(answers, generations, strict=True):
+        if num_symbols > 1:
+            row[:] = generation.tokens
+        elif generation.answer is not None:
+            row[0] = generation.answer
+    return answers.reshape(s, q, num_symbols)
+
+
+def capacity_curve(
+    model: StatefulModel,
+    task: AbstractTask,
+    sizes: Sequence[int],
+    *,
+    quantiser: AbstractQuantiser,
+    seed: Callable[[int], np.random.Generator],
+    num_texts: int = 1000,
+) -> list[Capacity]:
+    """The game at each of several n.
+
+    Args:
+        seed: the generator of each n.
+
+    Raises:
+        ConfigError: the task cannot have such a size, or there is no game for it.
+    """
+    return [
+        measure_capacity(model, task.at_size(n), quantiser=quantiser, generator=seed(n), num_texts=num_texts)
+        for n in sizes
+    ]
+
+
+def longest_solved(curve: Sequence[Capacity]) -> int | None:
+    """The largest n at which answers are right at least 95 % of the time; None if there is none."""
+    return max((point.n for point in curve if point.accuracy >= SOLVED), default=None)

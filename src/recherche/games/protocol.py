@@ -1,0 +1,182 @@
+"""Alice reads the first part of a text and sends only her state; Bob goes on from it with a query.
+
+    Alice   tokens -> model.prefill -> state -> quantiser -> bytes
+    Bob     bytes -> state -> model.prefill(query, state) -> answer
+
+The message is bytes, so whatever Bob knows of Alice's text is in them: two texts with the same message get the same
+answers. Its length is counted and not declared: `message_bits` is 8 times the bytes of the packed state. What every
+message of a model shares (magic word, version, fingerprint of the weights, names and shapes) is counted apart.
+
+    RECHERCHE-STATE 1   SHA-256 of the rest   length of the header   header (JSON)   payload (safetensors)
+
+Reference: Wen, Dang & Lyu (2024), Section 4.2 (lower bounds from one-way communication),
+https://arxiv.org/abs/2402.18510
+"""
+
+import hashlib
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, final, runtime_checkable
+
+import torch
+from jaxtyping import Int
+from safetensors.torch import load, save
+from torch import Tensor
+
+from recherche.decoding import Decoder
+from recherche.errors import StateError
+from recherche.games.quantisers import AbstractQuantiser, quantiser_of
+
+MAGIC = b"RECHERCHE-STATE 1\n"
+_LENGTH = struct.Struct("<Q")
+_DIGEST_BYTES = 32
+_PART = "/"
+
+
+@runtime_checkable
+class StatefulModel(Decoder, Protocol):
+    """A model whose state can be sent: it also tells the state before the first token, and its weights."""
+
+    def init_state(self, batch: int, *, dtype: Any = None, device: Any = None) -> Any:
+        """The state before the first token."""
+
+    def state_dict(self) -> Mapping[str, Any]:
+        """The weights."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What Alice sends.
+
+    Attributes:
+        data: all of it.
+        message_bits: bits of the packed state, of all rows together.
+    """
+
+    data: bytes
+    message_bits: int
+
+    @property
+    def header_bits(self) -> int:
+        """Bits of the rest, which are the same for every text of a length."""
+        return 8 * len(self.data) - self.message_bits
+
+
+@torch.inference_mode()
+def send(model: StatefulModel, tokens: Int[Tensor, "b t"], quantiser: AbstractQuantiser) -> Message:
+    """Alice: read the tokens, send the state.
+
+    Raises:
+        StateError: the state has numbers that are not finite.
+    """
+    _, state = model.prefill(tokens.to(model.device))
+    return write_message(model, state, quantiser)
+
+
+def write_message(model: StatefulModel, state: Any, quantiser: AbstractQuantiser) -> Message:
+    """A state as bytes: numbers go through the quantiser, counters are sent as they are.
+
+    Raises:
+        StateError: the state has numbers that are not finite.
+    """
+    parts: dict[str, Tensor] = {}
+    tensors: dict[str, dict[str, Any]] = {}
+    for path, tensor in named_tensors(state):
+        tensors[path] = {"shape": list(tensor.shape), "dtype": str(tensor.dtype)}
+        if not tensor.is_floating_point():
+            parts[path] = tensor.cpu().contiguous()
+            continue
+        if not tensor.isfinite().all():
+            raise StateError(
+                f"A state of finite numbers can be sent, but {path} holds NaN or infinity; check the model."
+            )
+        for name, part in quantiser.pack(tensor.cpu()).items():
+            parts[path + _PART + name] = part.contiguous()
+    payload = save(parts)
+    header = {
+        "model": fingerprint(model),
+        "quantiser": quantiser.name,
+        "tensors": tensors,
+    }
+    text = json.dumps(header).encode()
+    message_bits = 8 * sum(part.numel() * part.element_size() for part in parts.values())
+    body = _LENGTH.pack(len(text)) + text + payload
+    return Message(MAGIC + hashlib.sha256(body).digest() + body, message_bits)
+
+
+def receive(model: StatefulModel, data: bytes) -> Any:
+    """Bob: the state that a message holds.
+
+    Raises:
+        StateError: not a message, of another version, damaged, or of another model.
+    """
+    header, payload = _open(data)
+    if header["model"] != fingerprint(model):
+        found = f"the state belongs to model {header['model']}"
+        raise StateError(f"Model {fingerprint(model)} was to go on, but {found}; use the run that wrote the state.")
+    quantiser, parts = quantiser_of(header["quantiser"]), load(payload)
+    tensors = {}
+    for path, facts in header["tensors"].items():
+        own = {name.partition(_PART)[2]: part for name, part in parts.items() if name.partition(_PART)[0] == path}
+        dtype = getattr(torch, facts["dtype"].removeprefix("torch."))
+        tensor = own[""] if "" in own else quantiser.unpack(own, tuple(facts["shape"]))
+        tensors[path] = tensor.to(model.device, dtype)
+    batch = next(iter(tensors.values())).shape[0] if tensors else 1
+    return _rebuild(model.init_state(batch), tensors, "")
+
+
+def fingerprint(model: StatefulModel) -> str:
+    """A hash of the weights and of how they are put together."""
+    digest = hashlib.sha256(f"{type(model).__name__} {getattr(model, 'config', '')!r}\n".encode())
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()[:32]
+
+
+def named_tensors(state: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
+    """All tensors of a state with their paths, such as `0.ssm`: layer 0, field ssm."""
+    if isinstance(state, Tensor):
+        yield path, state
+    elif isinstance(state, tuple):
+        for name, part in zip(_field_names(state), state, strict=True):
+            yield from named_tensors(part, f"{path}.{name}" if path else name)
+
+
+def _field_names(state: tuple[Any, ...]) -> tuple[str, ...]:
+    return getattr(state, "_fields", None) or tuple(map(str, range(len(state))))
+
+
+def _rebuild(template: Any, tensors: Mapping[str, Tensor], path: str) -> Any:
+    """A state built like `template` with the given tensors; what is neither tensor nor tuple carries no information."""
+    if path in tensors:
+        return tensors[path]
+    if not isinstance(template, tuple):
+        return None
+    parts = [
+        _rebuild(part, tensors, f"{path}.{name}" if path else name)
+        for name, part in zip(_field_names(template), template, strict=True)
+    ]
+    return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
+
+
+def _open(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and payload of a message.
+
+    Raises:
+        StateError: not a message, of another version, truncated or changed.
+    """
+    word = MAGIC.split(b" ")[0]
+    if not data.startswith(MAGIC):
+        found = "another version" if data.startswith(word) else "another kind of file"
+        raise StateError(
+            f"A state begins with {MAGIC.decode().strip()!r}, this is {found}; save it again with this version."
+        )
+    digest, body = data[len(MAGIC) : len(MAGIC) + _DIGEST_BYTES], data[len(MAGIC) + _DIGEST_BYTES :]
+    if hashlib.sha256(body).digest() != digest:
+        raise StateError("The state is truncated or was changed: its digest does not fit its content; save it again.")
+    (length,) = _LENGTH.unpack(body[: _LENGTH.size])
+    return json.loads(body[_LENGTH.size : _LENGTH.size + length]), body[_LENGTH.size + length :]

@@ -1,13 +1,11 @@
 """`recherche reproduce`: the paper's main figure, or a part of it, on this machine."""
 
 import os
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 
@@ -32,20 +30,24 @@ def reproduce(
       recherche reproduce --preset quick --only mamba the three Mamba cells
       recherche reproduce --preset laptop --dry-run   what would run
     """
-    from recherche.experiments.reproduce import make_grid
+    from recherche.cli.board import Board, duration
+    from recherche.experiments.reproduce import cells_left, expected_seconds, make_grid
     from recherche.experiments.reproduce import reproduce as run_grid
     from recherche.report import write_report
 
     grid = make_grid(preset, tuple(range(seed, seed + seeds)))
     out = out or Path("runs") / preset
     console = Console()
-    if dry_run:
-        console.print(_plan(grid, out, only))
-        return
     device = choose_device(device)
     jobs = jobs or (1 if device != "cpu" else os.cpu_count() or 1)
-    console.print(f"{len(grid.matching(only))} cells of [bold]{preset}[/bold] in {out}, {jobs} at a time on {device}")
-    board = Board(grid, out, only=only, jobs=jobs, console=console)
+    if dry_run:
+        console.print(_plan(grid, out, only))
+    left = cells_left(grid, out, only)
+    eta = f", about {duration(expected_seconds(left.values(), jobs=jobs))}" if left and device == "cpu" else ""
+    console.print(f"{len(left)} cells of [bold]{preset}[/bold] to run in {out}, {jobs} at a time on {device}{eta}")
+    if dry_run:
+        return
+    board = Board(left, console=console)
     with board:
         outcome = run_grid(grid, out, only=only, jobs=jobs, device=device, on_message=board.tell)
     report = write_report(out)
@@ -77,78 +79,6 @@ def choose_device(name: str) -> str:
     except (RuntimeError, AssertionError) as error:
         raise ConfigError(f"The device {name!r} cannot be used here ({error}); choose cpu, cuda or auto.") from error
     return name
-
-
-class Board:
-    """The progress of a grid: one bar in all, weighted by the work of the cells, and a line for each running cell."""
-
-    def __init__(self, grid: Any, out: Path, *, only: str | None, jobs: int, console: Console) -> None:
-        from recherche.experiments.reproduce import cell_folder, expected_work
-
-        left = {
-            name: config
-            for name, config in grid.matching(only).items()
-            if not (cell_folder(out, name) / "result.json").exists()
-        }
-        self._work = {name: expected_work(config) for name, config in left.items()}
-        self._done = dict.fromkeys(left, 0.0)
-        self._lines: dict[str, TaskID] = {}
-        self._first: tuple[float, float] | None = None
-        self._bar = Progress(
-            TextColumn("{task.description:<28}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}"),
-            console=console,
-        )
-        self._all = self._bar.add_task("all cells", total=sum(self._work.values()) or 1.0, note="")
-
-    def __enter__(self) -> "Board":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def tell(self, cell: str, message: Any) -> None:
-        """Take a message of a lane: the progress, the result or the failure of a cell."""
-        from recherche.experiments.cell import Progress as CellProgress
-
-        if isinstance(message, CellProgress):
-            self._move(cell, message)
-        else:
-            self._end(cell, message)
-        finished = sum(self._done.values())
-        self._bar.update(self._all, completed=finished, note=self._eta(finished))
-
-    def _move(self, cell: str, message: Any) -> None:
-        if cell not in self._lines:
-            self._lines[cell] = self._bar.add_task(cell, total=message.total, note="")
-        self._bar.update(
-            self._lines[cell], total=message.total, completed=message.done, note=f"{message.phase} {message.note}"
-        )
-        if message.phase == "train":
-            self._done[cell] = self._work[cell] * message.done / message.total
-
-    def _end(self, cell: str, message: Any) -> None:
-        if cell in self._lines:
-            self._bar.remove_task(self._lines.pop(cell))
-        self._done[cell] = self._work[cell]
-        if isinstance(message, dict):
-            interval = f"[{message['accuracy_low']:.3f}, {message['accuracy_high']:.3f}]"
-            self._bar.console.print(f"  {cell:<28} {message['accuracy']:.3f} {interval}", highlight=False)
-
-    def _eta(self, finished: float) -> str:
-        now = time.monotonic()
-        if self._first is None:
-            self._first = (now, finished)
-            return ""
-        started, before = self._first
-        if finished <= before or now - started < 5:
-            return ""
-        left = (sum(self._work.values()) - finished) * (now - started) / (finished - before)
-        return f"about {time.strftime('%H:%M:%S', time.gmtime(left))} left"
 
 
 def _plan(grid: Any, out: Path, only: str | None) -> Table:

@@ -7,7 +7,7 @@
 A cell that is done is skipped, a failed one is named and does not stop the others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,6 +21,9 @@ from recherche.experiments.files import read_json, write_json, write_json_lines
 from recherche.experiments.lanes import Outcome, run_in_lanes
 from recherche.experiments.presets import PRESETS
 from recherche.experiments.versions import device_name, versions
+
+WORK_PER_SECOND = 4.5e6
+"""Units of `expected_work` that a lane on one core of a server of 2023 does in a second."""
 
 
 class Grid(NamedTuple):
@@ -63,6 +66,15 @@ def make_grid(preset: str, seeds: tuple[int, ...]) -> Grid:
     return Grid(preset, seeds, cells)
 
 
+def cells_left(grid: Grid, out: Path, only: str | None) -> dict[str, RunConfig]:
+    """The cells that match and are not done, by name.
+
+    Raises:
+        ConfigError: `only` matches nothing.
+    """
+    return {name: config for name, config in grid.matching(only).items() if not _is_done(out, name)}
+
+
 def cell_folder(out: Path, name: str) -> Path:
     """Where a cell of the grid in `out` lives."""
     return out / "cells" / name
@@ -76,6 +88,12 @@ def expected_work(config: RunConfig) -> float:
     plan = config.plans[0]
     length = config.task.build().max_length
     return plan.num_steps * plan.batch_size * length * len(config.model.layers) * config.model.d_model
+
+
+def expected_seconds(cells: Iterable[RunConfig], *, jobs: int) -> float:
+    """Wall time of cells on CPU lanes, before anything is measured; good to a factor of two between machines."""
+    work = [expected_work(config) for config in cells]
+    return max(sum(work) / jobs, max(work, default=0.0)) / WORK_PER_SECOND
 
 
 def reproduce(
@@ -97,7 +115,7 @@ def reproduce(
     for name, config in grid.cells.items():
         if name in chosen or (cell_folder(out, name) / "config.json").exists():
             claim(cell_folder(out, name), config)
-    left = {name: config for name, config in chosen.items() if not _is_done(out, name)}
+    left = cells_left(grid, out, only)
     ordered = dict(sorted(left.items(), key=lambda item: -expected_work(item[1])))
     started = datetime.now(UTC)
 

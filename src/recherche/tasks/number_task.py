@@ -7,7 +7,7 @@ back as a problem, and solves the problem by definition.
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Int64, UInt64
@@ -45,7 +45,7 @@ class AbstractNumberTask(AbstractTask):
         """The problem that a prompt states."""
 
     @classmethod
-    def configured(cls, *, n: int, protocol: str, **options: Any) -> Self:
+    def configured(cls, *, n: int, protocol: str, **options: Any) -> "AbstractNumberTask":
         """The task by the names of its protocol and of its fields.
 
         Raises:

@@ -1,0 +1,45 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from recherche.cli import board as module
+from recherche.cli.board import Board, duration
+from recherche.experiments.cell import Progress
+from recherche.experiments.presets import Recipe, quick_config
+from recherche.training.curriculum import Fixed
+
+CELLS = {"a": quick_config("mamba", "cot", 6, Recipe(10, 4, Fixed(), 8))}
+RESULT = {"accuracy": 0.5, "accuracy_low": 0.25, "accuracy_high": 0.75}
+
+
+def told(*messages, terminal=False):
+    output = io.StringIO()
+    with Board(CELLS, console=Console(file=output, force_terminal=terminal, width=120)) as board:
+        for message in messages:
+            board.tell("a", message)
+    return output.getvalue()
+
+
+def test_a_result_is_one_line():
+    assert "a                            0.500 [0.250, 0.750]" in told(RESULT)
+
+
+def test_a_log_gets_a_line_now_and_then(monkeypatch):
+    monkeypatch.setattr(module, "_LOG_SECONDS", 0.0)
+    assert "50%" in told(Progress("train", 5, 10, "loss 0.1"))
+    monkeypatch.setattr(module, "_LOG_SECONDS", 1e9)
+    assert told(Progress("train", 5, 10, "loss 0.1")) == ""
+
+
+def test_a_terminal_gets_bars_with_the_note_of_the_cell():
+    shown = told(Progress("train", 5, 10, "loss 0.1"), terminal=True)
+    assert "all cells" in shown
+    assert "loss 0.1" in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (59, "59 s"), (60, "1 min"), (3599, "1 h 0 min"), (7260, "2 h 1 min")]
+)
+def test_durations_are_readable(seconds, text):
+    assert duration(seconds) == text

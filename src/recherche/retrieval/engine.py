@@ -112,7 +112,7 @@ def check_cost(program: Program, n_bytes: int, limits: Limits) -> float:
     return cost
 
 
-def run_within(search: Callable[[], Any], *, cost: float, limits: Limits, abandon: Callable[[], None]) -> Any:
+def run_within(search: Callable[[], Any], *, cost: float | int, limits: Limits, abandon: Callable[[], None]) -> Any:
     """The result of `search`, or a refusal when the deadline comes first.
 
     Args:

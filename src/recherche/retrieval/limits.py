@@ -39,12 +39,12 @@ class Limits:
     groups: int = 16
     tree_size: int = 20_000
     program_size: int = 10_000
-    cost: float = 2.5e8
+    cost: float | int = 2.5e8
     memory_bytes: int = 8 << 20
     result_tokens: int = 64
-    deadline_ms: float = 300.0
+    deadline_ms: float | int = 300.0
     searches: int = 64
-    searches_per_token: float = 0.34
+    searches_per_token: float | int = 0.34
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

@@ -20,9 +20,9 @@ from recherche.kernels.vector_math import LOG2_E
 
 
 def mamba_inner(
-    xz: Float[Tensor, "b t 2*e"],
+    xz: Float[Tensor, "b t two_e"],
     weights: MambaWeights,
-    window: Float[Tensor, "b e taps-1"],
+    window: Float[Tensor, "b e w"],
     ssm: Float[Tensor, "b e n"],
     *,
     lengths: Int[Tensor, " b"] | None = None,
@@ -44,7 +44,8 @@ class _Arrays(NamedTuple):
 
 
 def _arrays(xz: Tensor, weights: MambaWeights, window: Tensor, lengths: Tensor | None) -> _Arrays:
-    width = block_width(weights.D.shape[0])
+    e = weights.D.shape[0]
+    width = block_width(e)
     A = weights.A_log.detach().t().exp().mul_(-LOG2_E)
     in_blocks = [
         array(tensor).reshape(*tensor.shape[:-1], -1, width)
@@ -54,7 +55,7 @@ def _arrays(xz: Tensor, weights: MambaWeights, window: Tensor, lengths: Tensor |
         xz=in_blocks[0],
         conv_weights=(in_blocks[1], in_blocks[2]),
         scan_weights=(in_blocks[3], in_blocks[4], in_blocks[5]),
-        window=array(window).reshape(len(window), -1, width, window.shape[2]),
+        window=array(window).reshape(len(window), e // width, width, window.shape[2]),
         lengths=np.full(xz.shape[0], xz.shape[1]) if lengths is None else array(lengths),
     )
 
@@ -90,7 +91,7 @@ class _CompiledMamba(torch.autograd.Function):
         return y, last
 
     @staticmethod
-    def backward(ctx: Any, grad_y: Tensor | None, grad_last: Tensor | None) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad_y: Tensor | None, grad_last: Tensor | None) -> tuple[Tensor | None, ...]:
         u, r, xbc, x_proj, dt_weight = ctx.saved_tensors
         arrays: _Arrays = ctx.arrays
         n, blocks, width = arrays.scan_weights[0].shape

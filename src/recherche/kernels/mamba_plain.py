@@ -24,7 +24,7 @@ class MambaWeights(NamedTuple):
 
     conv_weight: Float[Tensor, "d k"]
     conv_bias: Float[Tensor, " d"]
-    x_proj: Float[Tensor, "r+2*n d"]
+    x_proj: Float[Tensor, "m d"]
     dt_weight: Float[Tensor, "d r"]
     dt_bias: Float[Tensor, " d"]
     A_log: Float[Tensor, "d n"]
@@ -32,9 +32,9 @@ class MambaWeights(NamedTuple):
 
 
 def mamba_plain(
-    xz: Float[Tensor, "b t 2*d"],
+    xz: Float[Tensor, "b t two_d"],
     weights: MambaWeights,
-    window: Float[Tensor, "b d k-1"],
+    window: Float[Tensor, "b d w"],
     ssm: Float[Tensor, "b d n"],
     *,
     lengths: Int[Tensor, " b"] | None = None,

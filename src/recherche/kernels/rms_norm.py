@@ -39,7 +39,7 @@ class _CompiledRMSNorm(torch.autograd.Function):
         return torch.from_numpy(y).view(x.shape)
 
     @staticmethod
-    def backward(ctx: Any, grad_y: Tensor) -> tuple[Tensor, Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad_y: Tensor) -> tuple[Tensor, Tensor, None]:
         x, weight = ctx.saved_tensors
         rows = array(x).reshape(-1, x.shape[-1])
         grad_rows = array(grad_y).reshape(rows.shape)

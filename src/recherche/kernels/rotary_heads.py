@@ -59,7 +59,7 @@ class _RotaryHeads(torch.autograd.Function):
         return turned.split((heads.n_query, heads.n_key, heads.n_key), dim=1)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         qkv, scale, table, start = ctx.saved_tensors
         grad_qkv = torch.empty_like(qkv)
         grad_scale = np.zeros((num_threads(), *scale.shape), array(scale).dtype)

@@ -4,9 +4,9 @@
     h_t  = 2^(dt_t A) h_{t-1} + (dt_t u_t) B_t        e x n; A comes multiplied by log2(e)
     y_t  = (C_t . h_t + D u_t) z_t sigmoid(z_t)
 
-Memory is linear in tokens: forward keeps h at the start of every chunk, backward recomputes the history of one chunk at
-a time in scratch that belongs to the thread. Channels come in blocks of `width`; a kernel does the share of (row, block)
-tasks of one thread. All inner loops run over contiguous channels, with an index that plainly starts at 0, and touch few
+Memory is linear in tokens: forward keeps h at the start of every chunk, backward recomputes the history of one chunk
+at a time in scratch that belongs to the thread. Channels come in blocks of `width`; a kernel does the share of
+(row, block) tasks of one thread. All inner loops run over contiguous channels, with an index that plainly starts at 0, and touch few
 arrays each: the compiler gives up on a loop whose arrays it cannot tell apart by eight comparisons.
 
 Backward, from the last token to the first, with g_t = dL/dy_t z_t sigmoid(z_t) and dh = dL/dh_t:
@@ -43,6 +43,14 @@ Weights = tuple[
     Float[np.ndarray, "n blocks width"], Float[np.ndarray, "blocks width"], Float[np.ndarray, "blocks width"]
 ]
 """A log2(e), D, bias."""
+
+Place = tuple[int, int, int, int]
+"""Row, token, block of channels, token within its chunk."""
+
+History = tuple[
+    Float[np.ndarray, "chunk n width"], Float[np.ndarray, "chunk_and_one n width"], Float[np.ndarray, "3 chunk width"]
+]
+"""Of one chunk: decay; states, the one before it first; dt, dt u and the ungated output."""
 
 
 def block_width(num_channels: int) -> int:
@@ -189,7 +197,7 @@ def _clear_padding(row: int, block: int, length: int, grads_tokens: Tokens) -> N
 
 
 @compiled_vectors
-def _advance(place, tokens, weights, history):
+def _advance(place: Place, tokens: Tokens, weights: Weights, history: History) -> None:
     """Recompute one token of a chunk: its decay, its state, and in `history[2]` its dt, dt u and ungated output."""
     row, i, block, s = place
     u, r, _, xbc = tokens
@@ -214,7 +222,15 @@ def _advance(place, tokens, weights, history):
 
 
 @compiled_vectors
-def _token_gradients(place, tokens, weights, history, grads, thread, grads_out):
+def _token_gradients(
+    place: Place,
+    tokens: Tokens,
+    weights: Weights,
+    history: History,
+    grads: tuple[Float[np.ndarray, "b t blocks width"], Float[np.ndarray, "n width"], Float[np.ndarray, "4 width"]],
+    thread: int,
+    grads_out: tuple[Tokens, Weights, Float[np.ndarray, "b blocks width n"]],
+) -> None:
     """Write the gradients at one token, and carry `grads[1]`, that of the state, to the token before."""
     row, i, block, s = place
     u, r, xz, xbc = tokens

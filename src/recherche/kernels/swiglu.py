@@ -38,7 +38,7 @@ class _CompiledSwiGLU(torch.autograd.Function):
         return torch.from_numpy(y).view(*gate_up.shape[:-1], -1)
 
     @staticmethod
-    def backward(ctx: Any, grad_y: Tensor) -> Tensor:  # type: ignore[override]
+    def backward(ctx: Any, grad_y: Tensor) -> Tensor:
         (gate_up,) = ctx.saved_tensors
         rows = array(gate_up).reshape(-1, gate_up.shape[-1])
         grad = np.empty_like(rows)

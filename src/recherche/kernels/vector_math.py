@@ -97,9 +97,7 @@ def exp2_nonpositive(typing_context: Any, x: Any) -> Any:
         value = builder.select(builder.fcmp_ordered(">", value, lowest), value, lowest)
         integer = builder.fptosi(value, word)
         fraction = builder.fsub(value, builder.sitofp(integer, value.type))
-        exponent = builder.shl(
-            builder.add(integer, ir.Constant(word, bias)), ir.Constant(word, _MANTISSA_BITS[bits])
-        )
+        exponent = builder.shl(builder.add(integer, ir.Constant(word, bias)), ir.Constant(word, _MANTISSA_BITS[bits]))
         return builder.fmul(_horner(builder, fraction, _EXP2[bits]), builder.bitcast(exponent, value.type))
 
     return x(x), generate

@@ -14,13 +14,14 @@ Reference: Vaswani et al. (2017), https://arxiv.org/abs/1706.03762; Touvron et a
 https://arxiv.org/abs/2302.13971; Henry et al. (2020), query-key normalisation, https://arxiv.org/abs/2010.04245
 """
 
-from typing import Literal, final
+from typing import ClassVar, Literal, final
 
 import torch
 from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.functional import rms_norm, scaled_dot_product_attention
+from typing_extensions import override
 
 from recherche.errors import ConfigError
 from recherche.kernels.bridge import has_compiled_path
@@ -45,14 +46,16 @@ class AttentionLayer(LayerConfig):
         rope_base: slowest rotation is about 1/rope_base radians a token.
     """
 
+    state_grows: ClassVar[bool] = True
+
     mixer: Literal["attention"] = "attention"
-    n_heads: int = Field(ge=1)
+    n_heads: int = Field(default=4, ge=1)
     n_kv_heads: int | None = Field(default=None, ge=1)
     qk_norm: bool = False
     rope_base: float = Field(default=10_000.0, gt=1)
 
+    @override
     def build(self, d_model: int, generator: torch.Generator | None = None) -> "Attention":
-        """The mixer with fresh weights."""
         return Attention(d_model, self, generator=generator)
 
 
@@ -75,6 +78,7 @@ class Attention(AbstractMixer):
         self.qk_scale = nn.Parameter(torch.full((2, self.d_head), QK_SCALE)) if config.qk_norm else None
         self.rotary = RotaryTable(self.d_head, config.rope_base)
 
+    @override
     def init_state(
         self, batch: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None
     ) -> KVState:
@@ -84,10 +88,12 @@ class Attention(AbstractMixer):
         )
         return KVState(empty, empty)
 
+    @override
     def step(self, x_t: Float[Tensor, "b d"], state: KVState) -> tuple[Float[Tensor, "b d"], KVState]:
         y, state = self.forward(x_t[:, None], state)
         return y[:, 0], state
 
+    @override
     def forward(
         self, x: Float[Tensor, "b t d"], state: KVState | None = None, *, lengths: Int[Tensor, " b"] | None = None
     ) -> tuple[Float[Tensor, "b t d"], KVState]:

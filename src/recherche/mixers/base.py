@@ -13,7 +13,7 @@ is what makes its size in bits (`state_bits`) a fact about the model. A field th
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float, Int
@@ -54,9 +54,11 @@ class LayerConfig(BaseModel, ABC):
     Attributes:
         mixer: the mixer's key in `MIXERS`.
         d_ffn: width of the SwiGLU channel mixer after the sequence mixer; None for a layer without one.
+        state_grows: whether the state grows with the text (linearly) or keeps its size.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    state_grows: ClassVar[bool] = False
 
     mixer: str
     d_ffn: int | None = Field(default=None, ge=1)

@@ -1,7 +1,8 @@
 """The state of attention: the keys and values of all tokens so far, in buffers that grow by doubling.
 
-Columns are shared by the batch. While all rows have read equally many tokens, a column's index is its position. Once rows
-of different lengths were read (right-padded), `positions` says which token of its row a column holds, -1 for padding.
+Columns are shared by the batch. While all rows have read equally many tokens, a column's index is its position. Once
+rows of different lengths were read (right-padded), `positions` says which token of its row a column holds, -1 for
+padding.
 
 A state is a value although its buffer is shared: appending writes only into columns that no state has claimed, and the
 buffer remembers how many are. A state that is behind (an older fork) copies before it writes. So a chain of n

@@ -2,8 +2,8 @@
 
     (x_j, x_{j+k/2})  ->  (x_j cos - x_{j+k/2} sin,  x_j sin + x_{j+k/2} cos)
 
-so the product of a rotated query and a rotated key depends on their distance alone. Pairs are (j, j + k/2), LLaMA's order in
-transformers, so that its weights can be copied unchanged.
+so the product of a rotated query and a rotated key depends on their distance alone. Pairs are (j, j + k/2), the order
+of LLaMA in transformers, so that its weights can be copied unchanged.
 
 Reference: Su et al. (2021), RoFormer, https://arxiv.org/abs/2104.09864
 """
@@ -27,7 +27,7 @@ class RotaryTable:
         self._tables: dict[tuple[torch.dtype, torch.device], Float[Tensor, "2 positions half"]] = {}
 
     def upto(self, num_positions: int, like: Tensor) -> Float[Tensor, "2 positions half"]:
-        """Cosines and sines of at least the first `num_positions` positions, in the dtype and on the device of `like`."""
+        """Cosines and sines of at least the first `num_positions` positions, typed and placed as `like` is."""
         key = (like.dtype, like.device)
         table = self._tables.get(key)
         if table is None or table.shape[1] < num_positions:

@@ -22,6 +22,7 @@ import torch
 from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor, nn
+from typing_extensions import override
 
 from recherche.kernels.mamba_inner import mamba_inner
 from recherche.kernels.mamba_plain import MambaWeights
@@ -46,15 +47,15 @@ class MambaLayer(LayerConfig):
     expand: int = Field(default=2, ge=1)
     d_conv: int = Field(default=4, ge=1)
 
+    @override
     def build(self, d_model: int, generator: torch.Generator | None = None) -> "SelectiveSSM":
-        """The mixer with fresh weights."""
         return SelectiveSSM(d_model, self, generator=generator)
 
 
 class SelectiveSSMState(NamedTuple):
     """What a Mamba block remembers: the inputs that the convolution still needs, and the SSM's state."""
 
-    window: Float[Tensor, "b e k-1"]
+    window: Float[Tensor, "b e w"]
     ssm: Float[Tensor, "b e n"]
 
 
@@ -76,6 +77,7 @@ class SelectiveSSM(AbstractMixer):
         self.D = nn.Parameter(torch.ones(e))
         self.out_proj = Projection(e, (d_model,), generator=generator)
 
+    @override
     def init_state(
         self, batch: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None
     ) -> SelectiveSSMState:
@@ -86,12 +88,14 @@ class SelectiveSSM(AbstractMixer):
             torch.zeros(batch, e, n, dtype=dtype, device=device),
         )
 
+    @override
     def step(
         self, x_t: Float[Tensor, "b d"], state: SelectiveSSMState
     ) -> tuple[Float[Tensor, "b d"], SelectiveSSMState]:
         y, state = self.forward(x_t[:, None], state)
         return y[:, 0], state
 
+    @override
     def forward(
         self,
         x: Float[Tensor, "b t d"],
@@ -102,11 +106,12 @@ class SelectiveSSM(AbstractMixer):
         if state is None:
             state = self.init_state(x.shape[0])
         xz = self.in_proj(x)
-        y, ssm = mamba_inner(xz, self._weights(), state.window, state.ssm, lengths=lengths)
+        y, ssm = mamba_inner(xz, self.weights(), state.window, state.ssm, lengths=lengths)
         window = last_inputs(state.window, xz[..., : self.D.shape[0]], lengths)
         return self.out_proj(y), SelectiveSSMState(window, ssm)
 
-    def _weights(self) -> MambaWeights:
+    def weights(self) -> MambaWeights:
+        """What lies between the two outer projections."""
         return MambaWeights(
             self.conv_weight, self.conv_bias, self.x_proj.weight, self.dt_weight, self.dt_bias, self.A_log, self.D
         )

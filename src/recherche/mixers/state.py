@@ -28,7 +28,7 @@ def tensors_of(state: object) -> Iterator[Tensor]:
 def map_tensors(function: Callable[[Tensor], Tensor], state: S) -> S:
     """The same state with `function` applied to each of its tensors."""
     if isinstance(state, Tensor):
-        return function(state)
+        return function(state)  # type: ignore[return-value]
     if isinstance(state, tuple):
         parts = [map_tensors(function, part) for part in state]
         return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)  # type: ignore[return-value]

@@ -19,6 +19,7 @@ from torch.nn.functional import embedding, linear
 from recherche.errors import StateError
 from recherche.mixers.base import State
 from recherche.mixers.projection import Projection, generator_or_default, uniform
+from recherche.mixers.state import tensors_of
 from recherche.models.blocks import Block, RMSNorm
 from recherche.models.config import LanguageModelConfig
 from recherche.models.embeddings import LearnedEmbedding, LearnedHead
@@ -85,7 +86,7 @@ class LanguageModel(nn.Module):
         self, batch: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None
     ) -> ModelState:
         """The state before the first token, in the weights' dtype and device unless told otherwise."""
-        return tuple(layer.mixer.init_state(batch, dtype=dtype, device=device) for layer in self.layers)
+        return tuple(layer.mixer.init_state(batch, dtype=dtype, device=device) for layer in self._blocks())
 
     def prefill(
         self, tokens: Int[Tensor, "b t"], state: ModelState | None = None, *, lengths: Int[Tensor, " b"] | None = None
@@ -106,24 +107,27 @@ class LanguageModel(nn.Module):
         for layer, before in zip(self.layers, state, strict=True):
             x, part = layer(x, before, lengths=lengths)
             after.append(part)
-        if lengths is None:
-            last = x[:, -1]
-        else:
-            last = x[torch.arange(x.shape[0], device=x.device), (lengths - 1).clamp(min=0)]
+        rows = torch.arange(x.shape[0], device=x.device)
+        last = x[:, -1] if lengths is None else x[rows, (lengths - 1).clamp(min=0)]
         return self._logits(last), tuple(after)
 
     def step(self, token: Int[Tensor, " b"], state: ModelState) -> tuple[Float[Tensor, "b v"], ModelState]:
         """Read one token of each row: logits after it, and the state there.
 
         Raises:
-            StateError: the state has not one part for each layer.
+            StateError: the state has not one part for each layer, or another batch.
         """
         x_t = embedding(token, self.embedding)
         after = []
-        for layer, before in zip(self.layers, self._checked(token, state), strict=True):
+        for layer, before in zip(self._blocks(), self._checked(token, state), strict=True):
             x_t, part = layer.step(x_t, before)
             after.append(part)
         return self._logits(x_t), tuple(after)
+
+    def _blocks(self) -> Iterator[Block]:
+        for layer in self.layers:
+            assert isinstance(layer, Block)
+            yield layer
 
     def _logits(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch v"]:
         return linear(self.norm(x), self.embedding if self.head is None else self.head)
@@ -135,6 +139,12 @@ class LanguageModel(nn.Module):
             raise StateError(
                 f"A state of this model has {len(self.layers)} parts, one for each layer, got {len(state)}; "
                 "use a state that init_state, prefill or step of the same model returned."
+            )
+        rows = next(tensors_of(state)).shape[0]
+        if rows != tokens.shape[0]:
+            raise StateError(
+                f"The state holds {rows} rows, got tokens of {tokens.shape[0]}; "
+                "take rows with select_rows, or start from init_state."
             )
         return state
 

@@ -4,7 +4,7 @@
     quick-cot           4 layers of width 64, for chain of thought and direct answers
     quick-retrieval     2 layers of width 64
 
-The quick sizes have a frozen orthogonal embedding, a learned head, QK-norm, SwiGLU of twice the width and Mamba state 4.
+The quick sizes have a frozen orthogonal embedding, a learned head, QK-norm, SwiGLU of twice the width, Mamba state 4.
 
 Reference: Wen, Dang & Lyu (2024), Appendix B, https://arxiv.org/abs/2402.18510
 """

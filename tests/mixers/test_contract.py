@@ -1,0 +1,105 @@
+import pytest
+import torch
+from torch import nn
+
+from recherche.mixers import MIXERS
+from recherche.mixers.attention import AttentionLayer
+from recherche.mixers.base import AbstractMixer, LayerConfig
+from recherche.mixers.contract import CHECKS, ContractError, check_mixer
+from recherche.mixers.selective_ssm import MambaLayer
+
+D_MODEL = 16
+LAYERS = {name: layer() for name, layer in MIXERS.items()} | {
+    "attention-grouped": AttentionLayer(n_heads=4, n_kv_heads=2, qk_norm=True),
+    "mamba-odd": MambaLayer(d_state=3, expand=1, d_conv=2),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+@pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS)
+def test_every_mixer_keeps_the_contract(layer, check):
+    check(layer, D_MODEL)
+
+
+class MeanSoFar(AbstractMixer):
+    """y_t = W mean(x_1..x_t); right unless a way to be wrong is named."""
+
+    def __init__(self, d_model, *, wrong, generator):
+        super().__init__()
+        self.wrong = wrong
+        draw = (
+            torch.randn(d_model, d_model) if wrong == "global" else torch.randn(d_model, d_model, generator=generator)
+        )
+        self.weight = nn.Parameter(draw)
+
+    def init_state(self, batch, *, dtype=None, device=None):
+        state = (torch.zeros(batch, self.weight.shape[0], dtype=dtype or self.weight.dtype), torch.zeros(batch, 1))
+        return (*state, torch.zeros(batch, 0)) if self.wrong == "growth" else state
+
+    def step(self, x_t, state):
+        total, count = state[0] + x_t, state[1] + 1
+        if self.wrong == "fork":
+            state[0].add_(x_t)
+        if self.wrong == "hidden":
+            self.seen = getattr(self, "seen", 0) + 1
+            return (total / (count + self.seen)) @ self.weight, (total, count)
+        scale = 1 + 1e-6 if self.wrong == "step" else 1
+        return scale * (total / count) @ self.weight, (total, count, *state[2:])
+
+    def forward(self, x, state=None, *, lengths=None):
+        if state is None or self.wrong == "carry":
+            state = self.init_state(x.shape[0], dtype=x.dtype)
+        real = torch.ones(x.shape[:2], dtype=x.dtype)
+        if lengths is not None and self.wrong != "padding":
+            real = (torch.arange(x.shape[1]) < lengths[:, None]).to(x.dtype)
+        x = x * real[..., None]
+        total, count = state[0][:, None] + x.cumsum(1), state[1][:, None] + real.cumsum(1)[..., None]
+        if self.wrong == "future":
+            total = total + x.sum(1, keepdim=True)
+        after = (total[:, -1], count[:, -1])
+        if self.wrong == "growth":
+            after = (*after, torch.zeros(x.shape[0], x.shape[1] ** 2))
+        return (total / count.clamp(min=1)) @ self.weight, after
+
+
+class MeanLayer(LayerConfig):
+    mixer: str = "mean"
+    wrong: str = ""
+
+    def build(self, d_model, generator=None):
+        return MeanSoFar(d_model, wrong=self.wrong, generator=generator)
+
+
+def test_a_mixer_of_ones_own_can_be_checked():
+    assert [finding for finding in check_mixer(MeanLayer(), d_model=D_MODEL) if finding.problem] == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "check", "message"),
+    [
+        ("step", "forward_equals_steps", "outputs from init_state should agree"),
+        ("carry", "forward_equals_chunks", "should agree to a relative 1e-10"),
+        ("future", "later_tokens_do_not_matter", "outputs before the change"),
+        ("padding", "padding_does_not_matter", "the step after row 0"),
+        ("fork", "states_are_values", "the kept state"),
+        ("hidden", "the_state_is_in_its_tensors", "the step from a copied state"),
+        ("growth", "state_size_is_as_declared", "declare what it does"),
+        ("global", "weights_come_from_the_generator", "global generator"),
+    ],
+)
+def test_each_way_to_be_wrong_is_found(wrong, check, message):
+    with pytest.raises(ContractError, match=message):
+        CHECKS[check](MeanLayer(wrong=wrong), D_MODEL)
+    assert check in {
+        finding.check for finding in check_mixer(MeanLayer(wrong=wrong), d_model=D_MODEL) if finding.problem
+    }
+
+
+class Lossy(MeanLayer):
+    def model_dump_json(self, **options):
+        return '{"mixer": "other"}'
+
+
+def test_a_config_that_json_changes_is_found():
+    with pytest.raises(ContractError, match="changes on its way through JSON"):
+        CHECKS["the_config_survives_json"](Lossy(), D_MODEL)

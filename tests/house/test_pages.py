@@ -32,7 +32,8 @@ def broken_links(text: str, folder: Path) -> list[str]:
 def options_of(name: str) -> set[str]:
     """All options of a command and of the commands below it."""
     context = typer.Context(get_command(app))
-    found, queue = set(), [get_command(app).get_command(context, name)]  # type: ignore[attr-defined]
+    found: set[str] = set()
+    queue = [get_command(app).get_command(context, name)]  # type: ignore[attr-defined]
     for command in queue:
         found |= {option for parameter in command.params for option in parameter.opts}
         queue += getattr(command, "commands", {}).values()

@@ -8,7 +8,7 @@ import difflib
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -19,7 +19,7 @@ from recherche.tasks import TASKS
 from recherche.tasks.base import AbstractTask
 from recherche.training.plan import TrainingPlan
 
-VERSION = 1
+VERSION: Final = 1
 
 
 @final

@@ -39,7 +39,7 @@ def test_a_terminal_gets_bars_with_the_note_of_the_cell():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (59, "59 s"), (60, "1 min"), (3599, "1 h 0 min"), (7260, "2 h 1 min")]
+    ("seconds", "text"), [(0.4, "0 s"), (59.0, "59 s"), (60.0, "1 min"), (3599.0, "1 h 0 min"), (7260.0, "2 h 1 min")]
 )
 def test_durations_are_readable(seconds, text):
     assert duration(seconds) == text

@@ -88,7 +88,7 @@ class Board:
 def duration(seconds: float) -> str:
     """A time span in the two units that matter.
 
-    >>> duration(42), duration(700), duration(9000)
+    >>> duration(42.0), duration(700.0), duration(9000.0)
     ('42 s', '12 min', '2 h 30 min')
     """
     if seconds < 60:

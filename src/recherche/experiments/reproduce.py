@@ -87,7 +87,7 @@ def expected_work(config: RunConfig) -> float:
     """
     plan = config.plans[0]
     length = config.task.build().max_length
-    return plan.num_steps * plan.batch_size * length * len(config.model.layers) * config.model.d_model
+    return float(plan.num_steps * plan.batch_size * length * len(config.model.layers) * config.model.d_model)
 
 
 def expected_seconds(cells: Iterable[RunConfig], *, jobs: int) -> float:

@@ -88,7 +88,7 @@ def lines() -> Iterator[Line]:
             compare(
                 partial(from_states, model, task, batch),
                 partial(recomputing_prefixes, model, task, part),
-                repeats=1,
+                repeats=2,
                 warm_up=0,
             ),
             reference_name=f"whole prefix recomputed for each token, one graph at a time ({NUM_SLICE} of {NUM_GRAPHS})",

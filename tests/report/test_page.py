@@ -17,7 +17,7 @@ PROBE = """<script>
 window.addEventListener("error", (event) => document.body.dataset.errors = event.message);
 document.addEventListener("securitypolicyviolation", (event) => document.body.dataset.errors = event.blockedURI);
 window.addEventListener("load", () => {
-  const box = document.querySelector("#figure svg").getBoundingClientRect();
+  const box = document.querySelector("#figure svg.plot").getBoundingClientRect();
   document.body.dataset.figure = box.width > 200 && box.height > 100 && box.top < 1600 ? "visible" : "hidden";
   document.body.dataset.overflow = document.documentElement.scrollWidth > innerWidth ? "yes" : "no";
   const example = document.querySelector(".example");

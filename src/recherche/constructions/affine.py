@@ -4,6 +4,8 @@ A register is one coordinate of the residual stream, written once by one operati
 registers with rational coefficients and a constant. Both carry what the contracts of `program.py` need to know while a
 program is assembled: an interval that holds every value, whether all values are integers, and the stage (see
 `layout.py`) at which they exist.
+
+Reference: Lindner et al. (2023), Tracr: compiled Transformers, https://arxiv.org/abs/2301.05062
 """
 
 from collections.abc import Iterable
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Union, final
 
-Scalar = Union[int, Fraction]
+Scalar = int | Fraction
 
 _SHOWN_TERMS = 6
 

@@ -3,6 +3,8 @@
 `interpret` carries out a program by the meaning of its primitives, in fractions, without weights. The compiled model
 reads the same tokens; its residual stream must hold the same numbers: integers bit for bit, and reciprocals of counts,
 which float64 can only round, to within a few units in the last place. Assumptions are checked as well.
+
+Reference: Lindner et al. (2023), Tracr: compiled Transformers, https://arxiv.org/abs/2301.05062
 """
 
 from collections.abc import Sequence

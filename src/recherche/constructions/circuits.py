@@ -1,10 +1,12 @@
 """Circuits as lists of gates, and two RNNs whose step is one: any circuit, and a linear RNN in p-bit arithmetic.
 
-A circuit reads the bits of the old state, then those of the input token, and computes gates in order; a gate is AND or XOR
-of two earlier wires, or the constant 1. Some gates are the new state, some the output token. An RNN token is a place in
-an alphabet, written in binary, lowest bit first; the state starts with all bits 0.
+A circuit reads the bits of the old state, then those of the input token, and computes gates in order; a gate is AND
+or XOR of two earlier wires, or the constant 1. Some gates are the new state, some the output token. An RNN token is a
+place in an alphabet, written in binary, lowest bit first; the state starts with all bits 0.
 
     FixedPointRNN    h' = R_p(R_p(2^-k h) + b[x]) in each dimension, output: whether the sum of all h' is at least 0
+
+Reference: Wen, Dang & Lyu (2024), Theorem 4.8, https://arxiv.org/abs/2402.18510
 """
 
 from collections.abc import Sequence
@@ -175,7 +177,7 @@ class FixedPointRNN:
 
 
 def _halved(builder: CircuitBuilder, h: Sequence[int]) -> list[int]:
-    """h / 2 rounded to the nearest integer, halves to even: shift, then add 1 if the lost bit and the new lowest are 1."""
+    """h / 2 rounded, halves to even: shift, then add 1 if both the lost bit and the new lowest one are 1."""
     shifted = [*h[1:], h[-1]]
     up = builder.both(h[0], h[1])
     carry, total = up, []

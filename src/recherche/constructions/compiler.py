@@ -5,8 +5,11 @@
     feed-forward   W_1, b_1: a unit's gate;  W_2, b_2: its value;  W_3: its weight at the result;  b_3: constants
 
 The last feed-forward writes the output. It first subtracts what the readout coordinates hold (the token's own
-embedding), then adds, row by row of the program's emissions, [2v, -1] on the number coordinates or a value on a special's.
-d_model is the smallest power of 4 with room for all coordinates, so that sqrt(d) is a power of two and scores stay exact.
+embedding), then adds, row by row of the program's emissions, [2v, -1] on the number coordinates or a value on a
+special's. d_model is the smallest power of 4 with room for all coordinates, so that sqrt(d) is a power of two and
+scores stay exact.
+
+Reference: Lindner et al. (2023), Tracr: compiled Transformers, https://arxiv.org/abs/2301.05062
 """
 
 from dataclasses import dataclass, field
@@ -20,9 +23,10 @@ from torch import Tensor, nn
 from recherche.constructions.affine import Affine, Register
 from recherche.constructions.blocks import Attention, Block, LinearUnit, ReGLU
 from recherche.constructions.model import BlockShape, ModelShape, PaperModel
-from recherche.constructions.primitives.attention import Copy, CountInverse, Head, Invert, Match
+from recherche.constructions.primitives.attention import Copy, CountInverse, Head, Invert
 from recherche.constructions.primitives.feed_forward import FeedForward, Unit
 from recherche.constructions.primitives.linear_unit import Accumulate, Delay
+from recherche.constructions.primitives.matching import Match
 from recherche.constructions.primitives.operation import Placed
 from recherche.constructions.program import Program
 

@@ -2,6 +2,8 @@
 
 A construction is a value. Its `suites` yield programs, each with cases whose whole completion (searches, results,
 chain of thought and answer) an oracle has written that knows nothing of the program.
+
+Reference: Wen, Dang & Lyu (2024), Sections 4 and 5, https://arxiv.org/abs/2402.18510
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -74,6 +76,7 @@ class Construction:
         theorem: number of the theorem.
         architecture: "transformer", "rnn" (linear RNN), "rnn+search" or "hybrid".
         statement: what is shown, in our words.
+        program: the program for contexts of up to so many tokens; for a machine or circuit, of one example.
         suites: programs and cases for given sizes.
         answers: special tokens that end a text; none: any number token does.
         read_query: reads the queries of a model that searches, else None.
@@ -83,6 +86,7 @@ class Construction:
     theorem: str
     architecture: str
     statement: str
+    program: Callable[[int], Program]
     suites: Callable[[Sizes], Iterator[Suite]]
     sizes: Sizes
     full_sizes: Sizes

@@ -1,4 +1,7 @@
-"""What must hold for a head or a condition to mean what its proof says, checked while a program is assembled."""
+"""What must hold for a head or a condition to mean what its proof says, checked while a program is assembled.
+
+Reference: Lindner et al. (2023), Tracr: compiled Transformers, https://arxiv.org/abs/2301.05062
+"""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -50,8 +53,8 @@ def check_vanishing(registers: Registers, keys: Iterable[Affine], where: Affine 
         value = registers.value_at_begin(form)
         if value != 0:
             raise CertificateError(
-                f"In program {registers.program} the key {form} is {value} at <s>, where it must be 0 so that <s> stands "
-                "for 'no match'; subtract that value times the flag of <s>."
+                f"In program {registers.program} the key {form} is {value} at <s>, where it must be 0 so that <s> "
+                "stands for 'no match'; subtract that value times the flag of <s>."
             )
 
 
@@ -68,14 +71,14 @@ def check_head(registers: Registers, what: str, head: Head) -> None:
             if not form.integer:
                 fractional = [register.name for register in form.registers if not register.integer] or [str(form)]
                 raise CertificateError(
-                    f"In program {registers.program} the score of {what} reads {form}, and {', '.join(fractional)} may be "
-                    "fractional: two scores could then be closer than 1; compute the integer first (invert)."
+                    f"In program {registers.program} the score of {what} reads {form}, and {', '.join(fractional)} "
+                    "may be fractional: two scores could then be closer than 1; compute the integer first (invert)."
                 )
     bound = sum((key.magnitude * query.magnitude for key, query in head.pairs), Fraction(0))
     if bound >= EXACT:
         largest = max(head.pairs, key=lambda pair: pair[0].magnitude * pair[1].magnitude)
         raise CertificateError(
-            f"In program {registers.program} the score of {what} may reach {float(bound):.3g}, and float64 holds integers "
-            f"only below 2^53; the largest term is ({largest[0]}) ({largest[1]}); lower the capacity, now "
+            f"In program {registers.program} the score of {what} may reach {float(bound):.3g}, and float64 holds "
+            f"integers only below 2^53; the largest term is ({largest[0]}) ({largest[1]}); lower the capacity, now "
             f"{registers.capacity}, or store a smaller number."
         )

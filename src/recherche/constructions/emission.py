@@ -3,6 +3,8 @@
 number v    [2v, -1] on the number coordinates: logit 2vi - i^2 for number i, largest at i = v by at least 1
 token       1 on the token's coordinate: every other logit is 0
 logit       any value on the token's coordinate, so that the argmax takes the last decision
+
+Reference: Wen, Dang & Lyu (2024), Appendix A.3, https://arxiv.org/abs/2402.18510
 """
 
 from dataclasses import dataclass

@@ -2,6 +2,8 @@
 
 Every vertex 1..n occurs in an edge. Random graphs alternate between uniform trees, trees after one edit, and the hard
 instances of two hubs. Prompts and reference traces are `recherche.tasks.IsTree`'s.
+
+Reference: Wen, Dang & Lyu (2024), Section 4.2.2, https://arxiv.org/abs/2402.18510
 """
 
 from collections.abc import Callable, Iterator

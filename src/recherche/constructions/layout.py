@@ -2,6 +2,8 @@
 
 Layer l has two stages: 2l - 1, its mixer, and 2l, its feed-forward, which sees what the mixer has added. Stage 0 is the
 embedding. An operation that reads registers of stage at most r goes to the first stage after r that can hold it.
+
+Reference: Lindner et al. (2023), Tracr: compiled Transformers, https://arxiv.org/abs/2301.05062
 """
 
 from dataclasses import dataclass

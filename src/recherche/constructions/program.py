@@ -16,6 +16,8 @@ checked at the call, so an error names the register and the line that broke it:
     exactness    every score is an integer below 2^53, by its interval; float64 makes no error.
 
 What intervals cannot show (that two flags exclude each other) is claimed with `p.assume`, and checked by the audit.
+
+Reference: Lindner et al. (2023), Tracr: compiled Transformers, https://arxiv.org/abs/2301.05062
 """
 
 from collections.abc import Sequence
@@ -26,9 +28,10 @@ from recherche.constructions.affine import Affine, Register, Scalar, bracketed
 from recherche.constructions.contracts import check_head, check_vanishing, require_flags, require_integer
 from recherche.constructions.emission import Emission
 from recherche.constructions.layout import Layout
-from recherche.constructions.primitives.attention import Copy, CountInverse, Head, Invert, Select, Stream, match
+from recherche.constructions.primitives.attention import Copy, CountInverse, Head, Invert, Stream
 from recherche.constructions.primitives.feed_forward import Choice, IsNonNegative, IsZero, Product
 from recherche.constructions.primitives.linear_unit import Accumulate
+from recherche.constructions.primitives.matching import Select, match
 from recherche.constructions.primitives.operation import Operation
 from recherche.constructions.registers import Range, Registers, in_words
 from recherche.errors import CertificateError

@@ -72,17 +72,23 @@ class Proof:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+Check = Callable[[Proof, Suite, PaperModel, Case], None]
+"""What one case of a suite is put to besides generation; it notes failures in the proof."""
+
+
 def prove(
     construction: Construction,
     sizes: Sizes,
     *,
     compile_suite: Callable[[Suite], PaperModel] = lambda suite: compile_program(suite.program),
+    check: Check | None = None,
     advance: Callable[[int], None] = lambda cases: None,
 ) -> list[Proof]:
     """One proof for the exhaustive suites of a construction and one for the sampled ones, as far as there are any.
 
     Args:
         compile_suite: makes the model; the default compiles the suite's program.
+        check: what else a few cases are put to; the default is `check_guarantees`.
         advance: is told how many more cases are done.
     """
     proofs: dict[bool, Proof] = {}
@@ -97,14 +103,17 @@ def prove(
             ),
         )
         started = time.perf_counter()
-        _run_suite(proof, construction, suite, compile_suite(suite), advance)
+        model = compile_suite(suite)
+        _describe(proof, suite, model)
+        _generate(proof, construction, suite, model, advance)
+        for case in checked_cases(suite.cases):
+            (check or check_guarantees)(proof, suite, model, case)
         proof.seconds += time.perf_counter() - started
     return list(proofs.values())
 
 
-def _run_suite(
-    proof: Proof, construction: Construction, suite: Suite, model: PaperModel, advance: Callable[[int], None]
-) -> None:
+def _describe(proof: Proof, suite: Suite, model: PaperModel) -> None:
+    """The sizes of the largest program so far."""
     shape = model.shape
     proof.n_max = max(proof.n_max, suite.n)
     proof.num_layers = max(proof.num_layers, len(shape.blocks))
@@ -112,6 +121,12 @@ def _run_suite(
     proof.d_model = max(proof.d_model, shape.d_model)
     proof.nonzeros = max(proof.nonzeros, nonzero_weights(model))
     proof.max_abs_weight = max(proof.max_abs_weight, largest_weight(model))
+
+
+def _generate(
+    proof: Proof, construction: Construction, suite: Suite, model: PaperModel, advance: Callable[[int], None]
+) -> None:
+    """Generate every case and compare it with the oracle's text."""
     for batch in batches(suite.cases):
         for case, completion in zip(batch, write(construction, model, batch), strict=True):
             proof.cases += 1
@@ -120,8 +135,6 @@ def _run_suite(
                 proof.failures += 1
                 proof.messages.append(difference(case, completion))
         advance(len(batch))
-    for case in checked_cases(suite.cases):
-        _check_guarantees(proof, suite, model, case)
 
 
 def batches(cases: Sequence[Case]) -> Iterator[list[Case]]:
@@ -137,20 +150,27 @@ def batches(cases: Sequence[Case]) -> Iterator[list[Case]]:
 
 
 def write(construction: Construction, model: PaperModel, cases: Sequence[Case]) -> list[tuple[str, ...]]:
-    """What the model writes after each prompt, searches answered, until its answer or a budget it should not need."""
+    """What the model writes for each case, with a few tokens more than the oracle's text to show that it ends."""
+    stops = construction.stop_ids(model.vocab)
+    budgets = [len(case.completion) + SLACK * (model.vocab.id_of(case.completion[-1]) in stops) for case in cases]
+    return complete(construction, model, [case.prompt for case in cases], budgets)
+
+
+def complete(
+    construction: Construction, model: PaperModel, prompts: Sequence[Sequence[str]], budgets: Sequence[int]
+) -> list[tuple[str, ...]]:
+    """What the model writes after each prompt, its searches answered, until its answer or the budget in tokens."""
     vocab = model.vocab
-    prompts = [vocab.encode(case.prompt) for case in cases]
-    stops = construction.stop_ids(vocab)
-    ends = [vocab.id_of(case.completion[-1]) in stops for case in cases]
-    budgets = np.array([len(case.completion) + SLACK * end for case, end in zip(cases, ends, strict=True)])
+    ids = [vocab.encode(prompt) for prompt in prompts]
     sessions = None
     if construction.read_query is not None:
         retriever = Retriever(limits=SEARCHES)
         sessions = [
             SearchSession(retriever.context(prompt, vocab), vocab=vocab, read_query=construction.read_query)
-            for prompt in prompts
+            for prompt in ids
         ]
-    generations = generate(model, prompts, sessions=sessions, stop_ids=stops, max_new_tokens=budgets)
+    stops = construction.stop_ids(vocab)
+    generations = generate(model, ids, sessions=sessions, stop_ids=stops, max_new_tokens=np.array(budgets))
     return [vocab.decode(generation.tokens) for generation in generations]
 
 
@@ -160,7 +180,8 @@ def difference(case: Case, completion: tuple[str, ...]) -> str:
     at = next((i for i, (found, want) in enumerate(pairs) if found != want), min(len(completion), len(case.completion)))
     want, found = case.completion[at : at + 1], completion[at : at + 1]
     prompt = " ".join(case.prompt[:24]) + (" ..." if len(case.prompt) > 24 else "")
-    return f"{prompt}: token {at + 1} of the completion is {' '.join(found) or 'missing'}, the oracle has {' '.join(want) or 'none'}"
+    shown = f"{' '.join(found) or 'missing'}, the oracle has {' '.join(want) or 'none'}"
+    return f"{prompt}: token {at + 1} of the completion is {shown}"
 
 
 def checked_cases(cases: Sequence[Case]) -> list[Case]:
@@ -169,7 +190,8 @@ def checked_cases(cases: Sequence[Case]) -> list[Case]:
     return [short[i] for i in sorted({0, len(short) - 1})] if short else []
 
 
-def _check_guarantees(proof: Proof, suite: Suite, model: PaperModel, case: Case) -> None:
+def check_guarantees(proof: Proof, suite: Suite, model: PaperModel, case: Case) -> None:
+    """Hold one case to step = forward, softmax = hard max, the audit, and note the decode margin."""
     tokens = torch.from_numpy(model.vocab.encode(case.text[:-1]))[None]
     with torch.inference_mode():
         logits = model(tokens)[0]

@@ -1,7 +1,9 @@
 """The registers of a program: where each operation was placed, which coordinates it writes, what it holds at <s>.
 
-Position 1 of every text holds <s>, so a register has one fixed value there. It is computed, exactly, when the operation is
-placed; contracts about <s> need no more than to look it up.
+Position 1 of every text holds <s>, so a register has one fixed value there. It is computed, exactly, when the
+operation is placed; contracts about <s> need no more than to look it up.
+
+Reference: Lindner et al. (2023), Tracr: compiled Transformers, https://arxiv.org/abs/2301.05062
 """
 
 from collections.abc import Sequence

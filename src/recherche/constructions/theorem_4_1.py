@@ -1,31 +1,34 @@
-"""Theorem 4.1 (upper half): a linear RNN with a chain of thought simulates any machine in linear space, without any search.
+"""Theorem 4.1 (upper half): a linear RNN with a chain of thought simulates any machine in linear space.
 
     prompt  <s> 'w1' ... 'wn' <d>          step  @q L R          state and the two halves of the tape, as numbers
 
-A linear unit cannot edit a tape: what it does to its state does not depend on the input. So the whole configuration is
-written down after every step, which takes three tokens if the tape fits into two numbers, and the next configuration is
-a function of these three tokens, found by the feed-forward layers. With base B, a power of two, and D digits,
+A linear unit cannot edit a tape: what it does to its state does not depend on the input. So the whole configuration
+is written down after every step, which takes three tokens if the tape fits into two numbers, and the next
+configuration is a function of these three tokens, found by the feed-forward layers. With base B, a power of two, and
+D digits,
 
     L = sum of code(cell left of the head by i) B^(D - i), i = 1 .. D         nearest cell in the leading digit
-    R = sum of code(cell right of the head by i) B^(D - 1 - i), i = 0 .. D-1  the cell under the head in the leading digit
+    R = sum of code(cell right of the head by i) B^(D - 1 - i), i = 0 .. D-1  cell under the head in the leading digit
 
-(the tokens are L + 1 and R + 1, because numbers start at 1). Both are stacks. The leading digit is the number of c >= 1 with
-X >= c B^(D-1): B - 1 comparisons. To pop the digit c: B (X - c B^(D-1)), which appends a blank; to push: X / B + c B^(D-1), which
-loses the last digit, and that is 0 as long as the run stays within D cells. So with a = top(R), b = top(L), and w written:
+(the tokens are L + 1 and R + 1, because numbers start at 1). Both are stacks. The leading digit is the number of c >=
+1 with X >= c B^(D-1): B - 1 comparisons. To pop the digit c: B (X - c B^(D-1)), which appends a blank; to push: X / B
++ c B^(D-1), which loses the last digit, and that is 0 as long as the run stays within D cells. So with a = top(R), b
+= top(L), and w written:
 
     S    R' = R + (w - a) B^(D-1)
     R    R' = B (R - a B^(D-1)),                               L' = L / B + w B^(D-1)
     L    R' = (R + (w - a) B^(D-1)) / B + b B^(D-1),           L' = B (L - b B^(D-1))
 
-One unit for each entry of the table, and for a move to the left one for each b. The word is loaded while it is read: a decaying
-impulse from <s> has the weight B^(D - i) at the i-th symbol; times its code, summed, that is R, and L is 0.
-A configuration has n log B + O(1) bits, so with p = O(n) bits of precision the model has constant size.
+One unit for each entry of the table, and for a move to the left one for each b. The word is loaded while it is read:
+a decaying impulse from <s> has the weight B^(D - i) at the i-th symbol; times its code, summed, that is R, and L is
+0. A configuration has n log B + O(1) bits, so with p = O(n) bits of precision the model has constant size.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 4.1 and Appendix C.2, https://arxiv.org/abs/2402.18510
 """
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from recherche.constructions.affine import Affine
 from recherche.constructions.construction import Case, Construction, Sizes
@@ -40,7 +43,7 @@ from recherche.constructions.turing import (
     symbol_token,
     verdict,
 )
-from recherche.machines import Machine, Run
+from recherche.machines import Machine, Run, shipped_machines
 from recherche.vocab import BEGIN, END_OF_DATA, NO, YES
 
 
@@ -97,7 +100,7 @@ def _leading_digit(p: Program, x: Affine, lead: int, n_digits: int, name: str) -
     steps = [Affine.of(1), *reached, Affine.of(0)]
     return [
         p.assume(here - above, 0, 1, because="a number that reaches a multiple reaches all smaller ones")
-        for here, above in zip(steps, steps[1:], strict=False)
+        for here, above in pairwise(steps)
     ]
 
 
@@ -145,6 +148,7 @@ CONSTRUCTIONS = (
         theorem="4.1",
         architecture="rnn",
         statement="A linear RNN of constant size simulates any linear-space machine by its chain of thought alone.",
+        program=lambda capacity: machine_program(shipped_machines()["increment"], capacity, 3),
         suites=SIMULATION.suites,
         sizes=Sizes(2, ()),
         full_sizes=Sizes(4, ()),

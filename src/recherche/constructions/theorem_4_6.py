@@ -1,14 +1,15 @@
 """Theorem 4.6 (upper half): constant-size Transformers solve Index, AR, c-gram retrieval and Counting without any CoT.
 
-Index, 2 layers. The query is a position i; it stands, as a number, at the last token. Position k holds x_{k-1}, because
-<s> stands first. One head matches key k - 1 with the query's number and returns the number there: x_i.
+Index, 2 layers. The query is a position i; it stands, as a number, at the last token. Position k holds x_{k-1},
+because <s> stands first. One head matches key k - 1 with the query's number and returns the number there: x_i.
 
 AR and c-gram, 3 layers. One layer copies the c - 1 tokens before each token (the query's own gram as well); the next
 matches them, in order, with the last c - 1 tokens, and returns the number at the first match. The gram that ends with
 the query stands there too, but it matches from the position after it, which does not exist.
 
-Counting, 3 layers. At the last token, t, the token before it is q. A head counts positions with number q: m in the data,
-one for the query's q, and one more if t, as a number, equals q: e = [q = t]. It returns r = 1 / (m + 2 + e). Then
+Counting, 3 layers. At the last token, t, the token before it is q. A head counts positions with number q: m in the
+data, one for the query's q, and one more if t, as a number, equals q: e = [q = t]. It returns r = 1 / (m + 2 + e).
+Then
 
     m > t   iff   m >= t + 1   iff   (t + 5/2 + e) r < 1,
 
@@ -78,6 +79,7 @@ def retrieval_construction(
         theorem=theorem,
         architecture=architecture,
         statement=statement,
+        program=program,
         suites=suites,
         sizes=Sizes(4, ((64, 20), (512, 20), (2048, 3))),
         full_sizes=Sizes(4, ((64, 20), (512, 20), (2048, 20), (16384, 20))),

@@ -1,24 +1,26 @@
 """Theorem 4.7 (upper half): a Transformer of constant size decides IsTree with a chain of thought of O(n) tokens.
 
-    prompt  <s> u1 ~ v1 ... um ~ vm <d>          chain of thought  the Euler tour of a depth-first search, then YES or NO
+    prompt              <s> u1 ~ v1 ... um ~ vm <d>
+    chain of thought    the Euler tour of a depth-first search, then YES or NO
 
-The search starts at vertex 1, takes edges in input order and stops, with NO, when the next vertex has been visited and is
-not the parent. Let v be the current token, u the one before it. Everything that decides the next token is looked up:
+The search starts at vertex 1, takes edges in input order and stops, with NO, when the next vertex has been visited
+and is not the parent. Let v be the current token, u the one before it. Everything that decides the next token is
+looked up:
 
     occurrence numbers   the edge whose second end is here is the c-th edge of that end, and the c'-th of its first end:
                          counts of equal numbers, inverted, one of them copied from two tokens back (layers 2-4)
     parent of v          the token before the first occurrence of v in the tour; 0 for the root, which <d> precedes
-    rank                 0 if v has just been entered (u is its parent), else the occurrence number, at v, of the edge
-                         {v, u} that the search came back through: a match on the pair of ends, in both orders (layer 5)
-    next                 the other end of v's edge number rank + 1, and of number rank + 2: a match on (vertex, occurrence
-                         number), in both orders (layer 6)
+    rank                 0 if v has just been entered (u is its parent), else the occurrence number, at v, of the
+                         edge {v, u} that the search came back through: a match on both ends, in both orders (layer 5)
+    next                 the other end of v's edge number rank + 1, and of number rank + 2: a match on the vertex and
+                         the occurrence number, in both orders (layer 6)
     seen                 whether that vertex stands in the tour (layer 7)
 
-The next vertex is the first of the two that is not the parent, because at most one edge leads to the parent. If there is
-none, the search goes back to the parent; at the root it is over. The tour then has 2k - 1 vertices, k - 1 the number of
-edges it walked; it walked all m edges iff the tour ends at position (3m + 2) + (2m + 1), and then the graph is connected
-and has no cycle: YES. An edge elsewhere makes the tour too short: NO. The end is compared with m itself, not
-with 3n, because a graph with m != n - 1 may have a tour that ends at the position of a tree's.
+The next vertex is the first of the two that is not the parent, because at most one edge leads to the parent. If there
+is none, the search goes back to the parent; at the root it is over. The tour then has 2k - 1 vertices, k - 1 the
+number of edges it walked; it walked all m edges iff the tour ends at position (3m + 2) + (2m + 1), and then the graph
+is connected and has no cycle: YES. An edge elsewhere makes the tour too short: NO. The end is compared with m itself,
+not with 3n, because a graph with m != n - 1 may have a tour that ends at the position of a tree's.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 4.7, Algorithm 1 and Appendix C.9, https://arxiv.org/abs/2402.18510
 """
@@ -102,6 +104,7 @@ CONSTRUCTIONS = (
         theorem="4.7",
         architecture="transformer",
         statement="A Transformer of constant size decides IsTree by writing the tour of a depth-first search.",
+        program=tour_program,
         suites=_suites,
         sizes=Sizes(4, ((16, 10), (64, 5))),
         full_sizes=Sizes(5, ((64, 20), (256, 5), (1024, 2))),

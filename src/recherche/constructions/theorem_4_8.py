@@ -1,21 +1,22 @@
 """Theorem 4.8: a Transformer of O(C) parameters simulates an RNN whose step is a circuit of C gates, gate by gate.
 
-    prompt  <s> x1 ... xn <d>          block  x g1 ... gC          the token the RNN reads, then the values of all its gates
+    prompt  <s> x1 ... xn <d>      block  x g1 ... gC      the token the RNN reads, then the values of all its gates
 
-The first n blocks copy the prompt's tokens; after them every block begins with the token that the RNN wrote, until that is
-an answer. So the text has C + 1 tokens for each step of the RNN. Let b be the number of tokens since the block began. The
-token at b < C computes gate b + 1, whose operands have fixed places: another gate of the block, the bits of the block's
-token, or a gate of the block before, C + 1 tokens back, that holds a bit of the old state. (Before the first block nothing
-is found there, and the state is 0.)
+The first n blocks copy the prompt's tokens; after them every block begins with the token that the RNN wrote, until
+that is an answer. So the text has C + 1 tokens for each step of the RNN. Let b be the number of tokens since the
+block began. The token at b < C computes gate b + 1, whose operands have fixed places: another gate of the block, the
+bits of the block's token, or a gate of the block before, C + 1 tokens back, that holds a bit of the old state.
+(Before the first block nothing is found there, and the state is 0.)
 
     layer 2   begin: the last token of the RNN's alphabet, by a match; how many of them there are, as 1 / (count + 1)
     layer 3   the count as an integer; feed-forward: [b = j] for each j, and with them the operands' positions
     layer 4   the operands, by position: a gate's value, or a bit of a token
     layer 5   nothing; feed-forward: AND, XOR or the constant, by one row for each kind; or the next block's token
 
-There are C + 1 tests [b = j], and everything else is a sum over them: O(C) parameters. The block's number would be a quotient
-of the position by C + 1, which no feed-forward layer of bounded size computes; here the count of the RNN's tokens gives it:
-with c of them so far, c - n blocks have begun, and the next one copies the token at position c - n + 2.
+There are C + 1 tests [b = j], and everything else is a sum over them: O(C) parameters. The block's number would be a
+quotient of the position by C + 1, which no feed-forward layer of bounded size computes; here the count of the RNN's
+tokens gives it: with c of them so far, c - n blocks have begun, and the next one copies the token at position c - n +
+2.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 4.8 and Appendix C.10, https://arxiv.org/abs/2402.18510
 """
@@ -144,8 +145,8 @@ def _suite(rnn: CircuitRNN, prompts: list[tuple[str, ...]], *, exhaustive: bool)
     return Suite(program=circuit_program(rnn, capacity), cases=cases, n=n, exhaustive=exhaustive)
 
 
-FIXED_POINT = FixedPointRNN(bits=5, shift=(1, 0), inputs=((3, -5), (-9, 6)))
-"""Two dimensions of R_5: one decays, one adds up and saturates."""
+FIXED_POINT = FixedPointRNN(bits=5, shift=(1,), inputs=((9,), (-6,)))
+"""h' = R_5(R_5(h / 2) + b[x]) with b = 9/4 for a and -3/2 for b: it rounds, and it saturates after a few a's."""
 
 
 def _suites(sizes: Sizes) -> Iterator[Suite]:
@@ -170,6 +171,7 @@ CONSTRUCTIONS = (
         theorem="4.8",
         architecture="transformer",
         statement="A Transformer of O(C) parameters simulates an RNN whose step is a circuit of C gates.",
+        program=lambda capacity: circuit_program(FIXED_POINT.compile(), capacity),
         suites=_suites,
         sizes=Sizes(2, ((20, 10),)),
         full_sizes=Sizes(4, ((20, 50),)),

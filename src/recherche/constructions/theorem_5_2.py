@@ -94,6 +94,7 @@ def search_construction(task: RetrievalTask, script: Script, *, shown: str) -> C
         theorem="5.2",
         architecture="rnn+search",
         statement=f"A linear RNN of constant size answers {shown} with one search that it writes itself.",
+        program=lambda capacity: script_program(name, script, capacity, answers=answers),
         suites=suites,
         sizes=Sizes(3, ((64, 10), (512, 10))),
         full_sizes=Sizes(4, ((64, 20), (512, 20))),

@@ -1,8 +1,9 @@
 """Theorem 5.3: with in-context search, a linear RNN of constant size decides IsTree in O(n) tokens.
 
-The model writes the retrieval trace that `recherche.tasks.is_tree_traces` defines, token for token the trace that trained
-models learn; its grammar stands there. Nothing is remembered but the last ten tokens. That suffices, because after each
-search whatever decides the next move stands at a fixed distance. Write x for the result, and read backwards:
+The model writes the retrieval trace that `recherche.tasks.is_tree_traces` defines, token for token the trace that
+trained models learn; its grammar stands there. Nothing is remembered but the last ten tokens. That suffices, because
+after each search whatever decides the next move stands at a fixed distance. Write x for the result, and read
+backwards:
 
     x <E> ~ v <S>                   first edge of v, just entered by the record `p - v`      parent p is 7 back, v 3
     x <E> w ~ v <S> y               next edge of v after w                                   parent y is 6 back, v 4
@@ -22,9 +23,9 @@ the first search, so the root's parent reads as 0 everywhere.
     FAILED for a candidate other than 1        enter        a - b <S> b ~ <E>       a = vertex that found b, b = v
     anything for another candidate             cycle        NO
 
-Block 1 holds lags and its feed-forward finds v and its parent, block 2 compares, block 3's feed-forward finds the case
-and its numbers, and block 4 holds these, as lags, while the script is written. At the end the answer is YES iff as many
-records have been written as there are edges: their difference is a running sum.
+Block 1 holds lags and its feed-forward finds v and its parent, block 2 compares, block 3's feed-forward finds the
+case and its numbers, and block 4 holds these, as lags, while the script is written. At the end the answer is YES iff
+as many records have been written as there are edges: their difference is a running sum.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 5.3, Algorithm 2 and Appendix C.10, https://arxiv.org/abs/2402.18510
 """
@@ -129,6 +130,7 @@ CONSTRUCTIONS = (
         theorem="5.3",
         architecture="rnn+search",
         statement="A linear RNN of constant size decides IsTree with O(n) tokens, searches and records of its own.",
+        program=search_tour_program,
         suites=_suites,
         sizes=Sizes(4, ((8, 6), (16, 6), (32, 3))),
         full_sizes=Sizes(4, ((8, 20), (16, 20), (32, 20), (64, 10))),

@@ -2,15 +2,15 @@
 
     prompt   <s> 'w1' ... 'wn' <d>
     copying  <S> i+1 <E> 'wi'  c = 'wi' ;               for i = 1, 2, ...: the i-th symbol is token i + 1 of the prompt
-             <S> n+2 <E> <d>                            the word has ended (FAILED, if it is empty)
+             <S> n+2 <E> FAILED                         the word has ended: no searchable text follows <d>
     step     <S> c = <E> 'r'  c = 'w' ; D @q            read cell c, write w, move D, go to state q
 
-The tape is the text: `c = 'w' ;` is a record, and the search `c =` returns the value of the last record of c, FAILED if there
-is none: blank. The typed tokens and the record's own signs keep a number that is a cell from being taken for anything else.
-All that the model must remember is at a fixed distance: at the result r the cell is 3 back and the state 5 back (at the
-first step <d> or FAILED stand there, for the start state); from then on the case and the transition's codes move through a
-window of ten tokens while the script is written. The linear unit holds those lags; the transition table is one unit an
-entry of a feed-forward layer. Copying takes 8n + O(1) tokens, a step 11.
+The tape is the text: `c = 'w' ;` is a record, and the search `c =` returns the value of the last record of c, FAILED
+if there is none: blank. The typed tokens and the record's own signs keep a number that is a cell from being taken for
+anything else. All that the model must remember is at a fixed distance: at the result r the cell is 3 back and the
+state 5 back (at the first step FAILED stands there, for the start state); from then on the case and the
+transition's codes move through a window of ten tokens while the script is written. The linear unit holds those lags;
+the transition table is one unit an entry of a feed-forward layer. Copying takes 8n + O(1) tokens, a step 11.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 5.4 and Appendix C.11, https://arxiv.org/abs/2402.18510
 """
@@ -30,7 +30,7 @@ from recherche.constructions.turing import (
     verdict,
 )
 from recherche.errors import QueryError
-from recherche.machines import MOVES, Machine, Run
+from recherche.machines import MOVES, Machine, Run, shipped_machines
 from recherche.queries import Index, LastWrite, Query
 from recherche.vocab import BEGIN, END_OF_DATA, END_SEARCH, FAILED, NO, START_SEARCH, YES
 
@@ -60,7 +60,7 @@ def machine_program(machine: Machine, capacity: int, left: int) -> Program:
     by_position = p.lag(p.is_number(), 2, name="is number")
     symbol = p.code_of(names.symbols)
     copied = p.all_of(ended, by_position, p.one_of(names.symbols), name="copied")
-    begun = p.all_of(ended, by_position, p.one_of((END_OF_DATA, FAILED)), name="begun")
+    begun = p.all_of(ended, by_position, p.special(FAILED), name="begun")
     read = p.all_of(ended, 1 - by_position, name="read")
     _emit_copying(p, copied, symbol, left, at_once=_verdict_at_once(machine))
     _emit_script(p, begun, (START_SEARCH, Affine.of(1 + left), EQUALS, END_SEARCH))
@@ -137,7 +137,7 @@ def machine_case(machine: Machine, word: str, run: Run, left: int) -> Case:
     text: list[str] = []
     for i, symbol in enumerate(map(symbol_token, word), start=1):
         text += [START_SEARCH, str(i + 1), END_SEARCH, symbol, str(i + left), EQUALS, symbol, SEMICOLON]
-    text += [START_SEARCH, str(len(word) + 2), END_SEARCH, END_OF_DATA if word else FAILED]
+    text += [START_SEARCH, str(len(word) + 2), END_SEARCH, FAILED]
     written = set(range(1, len(word) + 1))
     for step in run.steps:
         cell = str(step.head + left)
@@ -156,6 +156,7 @@ CONSTRUCTIONS = (
         theorem="5.4",
         architecture="rnn+search",
         statement="A linear RNN of constant size that may search its own text simulates any Turing machine.",
+        program=lambda capacity: machine_program(shipped_machines()["increment"], capacity, 1),
         suites=SIMULATION.suites,
         sizes=Sizes(2, ((12, 2),)),
         full_sizes=Sizes(4, ((48, 2),)),

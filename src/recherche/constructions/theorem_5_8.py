@@ -1,18 +1,19 @@
 """Theorem 5.8: a linear RNN with one Transformer layer on top simulates any Turing machine, five tokens a step.
 
-    prompt  <s> 'w1' ... 'wn' <d>          step  p 'r' 'w' D @q          p the cell, r read, w written, D the move, q next
+    prompt  <s> 'w1' ... 'wn' <d>      step  p 'r' 'w' D @q      on cell p read r, write w, move D, go to state q
 
 The tape is never stored. The symbol on cell p is whatever was written there last, or the word's own symbol, or blank:
 one head finds the last record with key p. Records are the word's tokens (cell: the position less one) and the move
-tokens of the steps (cell: the p three tokens before; symbol: the w before). A step's record stands on its fourth token, so
-it can be found only by later steps. Cells are shifted by a constant so that they are numbers >= 1; no record: blank.
+tokens of the steps (cell: the p three tokens before; symbol: the w before). A step's record stands on its fourth
+token, so it can be found only by later steps. Cells are shifted by a constant so that they are numbers >= 1; no
+record: blank.
 
     at p     the head's result, a symbol code, is emitted as r
     at r     the transition of (state, r): the state stands two tokens before, <d> standing for the start state
     at q     p plus the move, p being four tokens before; at a halting state the answer
 
-Codes become tokens in the last layer without any comparison: symbol i gets the logit 2ic - i^2 + 1, which is largest, by at
-least 1, at i = c. The table is one unit an entry: O(states x symbols) parameters.
+Codes become tokens in the last layer without any comparison: symbol i gets the logit 2ic - i^2 + 1, which is largest,
+by at least 1, at i = c. The table is one unit an entry: O(states x symbols) parameters.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 5.8 and Appendix C.14, https://arxiv.org/abs/2402.18510
 """
@@ -31,7 +32,7 @@ from recherche.constructions.turing import (
     transition_table,
     verdict,
 )
-from recherche.machines import MOVES, Machine, Run
+from recherche.machines import MOVES, Machine, Run, shipped_machines
 from recherche.vocab import BEGIN, END_OF_DATA, NO, YES
 
 
@@ -95,6 +96,7 @@ CONSTRUCTIONS = (
         theorem="5.8",
         architecture="hybrid",
         statement="A linear RNN with one Transformer layer on top simulates any Turing machine, five tokens a step.",
+        program=lambda capacity: machine_program(shipped_machines()["increment"], capacity, 1),
         suites=SIMULATION.suites,
         sizes=Sizes(2, ((12, 2),)),
         full_sizes=Sizes(4, ((64, 2),)),

@@ -1,4 +1,4 @@
-"""What one attention head computes: copy from a distance, look up a key, count, invert.
+"""What one attention head computes: copy from a distance, count, invert; and look up a key (matching.py).
 
     s(k, q) = sum over pairs of key_i(k) query_i(q)      the score of position k for a query at position q
 
@@ -16,7 +16,7 @@ Reference: Wen, Dang & Lyu (2024), Lemmas C.7-C.19, corrected as docs/errata.md 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, final
+from typing import final
 
 from recherche.constructions.affine import Affine, bracketed
 from recherche.constructions.layout import OperationKind
@@ -24,8 +24,6 @@ from recherche.constructions.primitives.operation import Column, Reader
 
 Square = Callable[[Affine], Affine]
 """The square of a form as a form: a register that holds it, or a combination of registers that do."""
-
-Select = Literal["first", "last", "nearest"]
 
 ONE = Affine.of(1)
 
@@ -91,7 +89,7 @@ class Copy:
             (stream.position, 2 * target),
             (stream.square(stream.position), -ONE),
         )
-        return Copy(value, back, Head(_merged(pairs), value))
+        return Copy(value, back, Head(merged(pairs), value))
 
     @property
     def inputs(self) -> tuple[Affine, ...]:
@@ -109,119 +107,12 @@ class Copy:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Match:
-    """The value at a position whose keys equal the queries: the first, the last, or the nearest to `near`.
-
-    Let a(k) be the keys, b(q) the queries, W a power of two with W >= 4N, N a bound on positions. Outside <s> the score
-    is
-
-        -W |a(k) - b(q)|^2  -  W [where(k) = 0]  -  W [unless(q) = 1]  +  tie(k),   1 - N <= tie(k) <= N,
-
-    and at <s>, where keys and `where` vanish (contract), it is -W / 2 + tie. A match scores at least 1 - N; a position
-    that does not match, or is excluded, at most -W + N; and -W + N < -W / 2 - 1 <= score of <s> <= -W / 2 + 1 < 1 - N.
-    So the largest score lies at a match if there is one, and at <s> if there is none. Among matches, which have
-    different positions, tie(k) = -k (first), k (last) or -(k - near)^2 (nearest, with W >= 4 N^2 for N^2 in place
-    of N; of two equally near ones both count half) decides by at least 1.
-
-    Expanded, with nu = 1 outside <s> and 0 there:  nu * -W |b|^2  +  a_i * 2 W b_i  +  |a|^2 * -W.
-    """
-
-    keys: tuple[Affine, ...]
-    queries: tuple[Affine, ...]
-    value: Affine
-    where: Affine | None
-    unless: Affine | None
-    select: Select
-    near: Affine | None
-    head: Head
-
-    kind: OperationKind = "attention"
-
-    @property
-    def inputs(self) -> tuple[Affine, ...]:
-        """All forms of the head."""
-        return self.head.forms
-
-    def meaning(self, at: Reader) -> Column:
-        """The value at the chosen match of each position, or at <s>."""
-        keys = list(zip(*(at(key) for key in self.keys), strict=True))
-        queries = list(zip(*(at(query) for query in self.queries), strict=True))
-        values = at(self.value)
-        allowed = at(self.where) if self.where else [Fraction(1)] * len(keys)
-        barred = at(self.unless) if self.unless else [Fraction(0)] * len(keys)
-        targets = at(self.near) if self.near else [Fraction(0)] * len(keys)
-        places: dict[tuple, list[int]] = {}
-        chosen = []
-        for i, query in enumerate(queries):
-            if i > 0 and allowed[i] == 1:
-                places.setdefault(keys[i], []).append(i)
-            matches = [] if barred[i] == 1 else places.get(query, [])
-            chosen.append(self._choose(matches, targets[i]))
-        return [sum((values[k] for k in ks), Fraction(0)) / len(ks) for ks in chosen]
-
-    def _choose(self, matches: list[int], target: Fraction) -> list[int]:
-        if not matches:
-            return [0]
-        if self.select == "nearest":
-            distance = min(abs(k + 1 - target) for k in matches)
-            return [k for k in matches if abs(k + 1 - target) == distance]
-        return [matches[0] if self.select == "first" else matches[-1]]
-
-    def __str__(self) -> str:
-        tests = [
-            f"{bracketed(key)} = {bracketed(query)} here" for key, query in zip(self.keys, self.queries, strict=True)
-        ]
-        tests += [bracketed(self.where)] if self.where else []
-        text = f"{bracketed(self.value)} at the {self.select} token with {' and '.join(tests)}"
-        return text + (f", unless {self.unless} here" if self.unless else "")
-
-
-def match(
-    stream: Stream,
-    keys: tuple[Affine, ...],
-    queries: tuple[Affine, ...],
-    value: Affine,
-    *,
-    where: Affine | None = None,
-    unless: Affine | None = None,
-    select: Select = "first",
-    near: Affine | None = None,
-) -> Match:
-    """The head of `Match`; see there for the proof."""
-    reach = stream.capacity if select != "nearest" else stream.capacity**2
-    W = 1 << (4 * reach - 1).bit_length()
-    inside = stream.inside
-    pairs = [(inside, -W * _norm(stream, queries))]
-    pairs += [(key, 2 * W * query) for key, query in zip(keys, queries, strict=True)]
-    pairs += [(_norm(stream, keys), -W * ONE)]
-    pairs += [(inside - where, -W * ONE)] if where else []
-    pairs += [(inside, -W * unless)] if unless else []
-    pairs += [(stream.begin, Fraction(-W, 2) * ONE), *_tie(stream, select, near)]
-    head = Head(_merged(pairs), value)
-    return Match(keys, queries, value, where, unless, select, near, head)
-
-
-def _tie(stream: Stream, select: Select, near: Affine | None) -> list[tuple[Affine, Affine]]:
-    """What prefers one match to another; at <s> at most 1 in absolute value."""
-    if select == "first":
-        return [(stream.inside - stream.position, ONE)]
-    if select == "last":
-        return [(stream.position, ONE)]
-    assert near is not None, "a match nearest to something needs that something"
-    return [
-        (stream.inside, -stream.square(near)),
-        (stream.position - stream.begin, 2 * near),
-        (stream.square(stream.position) - stream.begin, -ONE),
-    ]
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class CountInverse:
     """1 / (m + 1), where m positions up to here have keys equal to the queries.
 
-    The score is -|a(k) - b(q)|^2 (minus 1 where `where` is 0) outside <s>, and 0 at <s>: it is 0 at the m matches and at
-    <s>, at most -1 elsewhere. The weights are 1 / (m + 1) on m + 1 positions; the value is 1 at <s> and 0 elsewhere.
+    The score is -|a(k) - b(q)|^2 (minus 1 where `where` is 0) outside <s>, and 0 at <s>: it is 0 at the m matches and
+    at <s>, at most -1 elsewhere. The weights are 1 / (m + 1) on m + 1 positions; the value is 1 at <s> and 0
+    elsewhere.
     """
 
     keys: tuple[Affine, ...]
@@ -236,11 +127,11 @@ class CountInverse:
         stream: Stream, keys: tuple[Affine, ...], queries: tuple[Affine, ...], where: Affine | None
     ) -> "CountInverse":
         """The head that counts."""
-        pairs = [(stream.inside, -_norm(stream, queries))]
+        pairs = [(stream.inside, -norm(stream, queries))]
         pairs += [(key, 2 * query) for key, query in zip(keys, queries, strict=True)]
-        pairs += [(_norm(stream, keys), -ONE)]
+        pairs += [(norm(stream, keys), -ONE)]
         pairs += [(stream.inside - where, -ONE)] if where else []
-        return CountInverse(keys, queries, where, Head(_merged(pairs), stream.begin))
+        return CountInverse(keys, queries, where, Head(merged(pairs), stream.begin))
 
     @property
     def inputs(self) -> tuple[Affine, ...]:
@@ -274,9 +165,9 @@ class Invert:
     """The integer c, given r = 1 / c as `CountInverse` leaves it, correctly rounded; needs 1 <= c <= position.
 
     Score L (2 r k - r^2 k^2) = L (1 - (r k - 1)^2) with L >= N^2 a power of two. At k = c it is L up to rounding; at
-    another k it is smaller by L (k - c)^2 / c^2 >= L / N^2 >= 1. The rounding of r (relative 2^-53), of r^2 and of the products
-    moves a score by at most L 2^-50 times (k / c)^2, which at k = c, c +- 1 is far below 1, and elsewhere far below the
-    gap. So the weights are exactly one-hot at k = c, and the value there, its position, is c.
+    another k it is smaller by L (k - c)^2 / c^2 >= L / N^2 >= 1. The rounding of r (relative 2^-53), of r^2 and of
+    the products moves a score by at most L 2^-50 times (k / c)^2, which at k = c, c +- 1 is far below 1, and
+    elsewhere far below the gap. So the weights are exactly one-hot at k = c, and the value there, its position, is c.
     """
 
     reciprocal: Affine
@@ -307,12 +198,13 @@ class Invert:
         return f"1 / {bracketed(self.reciprocal)}"
 
 
-def _norm(stream: Stream, forms: tuple[Affine, ...]) -> Affine:
+def norm(stream: Stream, forms: tuple[Affine, ...]) -> Affine:
+    """The sum of the squares of some forms."""
     squares = [stream.square(form) for form in forms]
     return sum(squares[1:], squares[0])
 
 
-def _merged(pairs: Iterable[tuple[Affine, Affine]]) -> tuple[tuple[Affine, Affine], ...]:
+def merged(pairs: Iterable[tuple[Affine, Affine]]) -> tuple[tuple[Affine, Affine], ...]:
     """The same score with fewer pairs: constant queries move into their keys, equal keys and queries are joined."""
     by_query: dict[tuple, tuple[Affine, Affine]] = {}
     for key, query in pairs:

@@ -1,6 +1,8 @@
 """What every primitive says about itself: what it reads, what it writes, what that means exactly.
 
 The meaning is stated in rational arithmetic and knows nothing of weights. `audit.py` holds the compiled model to it.
+
+Reference: Wen, Dang & Lyu (2024), Appendix C.1, https://arxiv.org/abs/2402.18510
 """
 
 from collections.abc import Callable

@@ -1,0 +1,194 @@
+"""`recherche prove`: run the theorems' programs, on their own problems or on yours."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from recherche.errors import ConfigError
+
+if TYPE_CHECKING:
+    from recherche.constructions.construction import Construction, Sizes
+    from recherche.constructions.proof import Proof
+
+COLUMNS = (
+    "theorem",
+    "program",
+    "layers",
+    "d_model",
+    "heads",
+    "nonzeros",
+    "cases",
+    "failures",
+    "longest",
+    "margin",
+    "s",
+)
+SHOWN_MESSAGES = 3
+
+
+def prove(
+    names: Annotated[list[str] | None, typer.Argument(help="Programs, theorem numbers, or all.")] = None,
+    n: Annotated[int | None, typer.Option("--n", help="Only a few problems of this size.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Everything that is claimed; tens of minutes.")] = False,
+    precision: Annotated[int | None, typer.Option(help="Run in R_p, rounding every result to p bits.")] = None,
+    certificates: Annotated[
+        bool, typer.Option("--certificates", help="Size and largest weight against N; smallest exact p against n.")
+    ] = False,
+    graph: Annotated[Path | None, typer.Option(help="A graph file to run one istree program on.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Print the programs instead of running them.")] = False,
+    export: Annotated[Path | None, typer.Option(help="Folder for the weights of each program.")] = None,
+    docs: Annotated[Path | None, typer.Option(help="Folder for theorems.md and its figures.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+) -> None:
+    """Build each theorem's weights, let the model generate, compare every token with an oracle.
+
+    Exit code 1 if any case fails.
+
+    [bold]Examples[/bold]
+
+      recherche prove all                              about three minutes
+      recherche prove 4.7 istree-hybrid --n 32         two programs at one size
+      recherche prove istree-transformer --graph my.edgelist
+      recherche prove ar-transformer --show            registers and layers
+      recherche prove index-transformer --certificates
+      recherche prove all --docs docs                  writes docs/theorems.md
+    """
+    from recherche.constructions.catalogue import CONSTRUCTIONS, named
+
+    chosen = named(names or ["all"])
+    programs = [CONSTRUCTIONS[name] for name in chosen if name in CONSTRUCTIONS]
+    console = Console()
+    if show:
+        for construction in programs:
+            console.print(str(construction.program(64)), soft_wrap=True, markup=False, highlight=False)
+    elif export is not None:
+        _export(programs, export, n or 64, console)
+    elif graph is not None:
+        raise typer.Exit(_run_graph(programs, graph, console))
+    elif certificates:
+        _certify(programs, as_json=as_json)
+    else:
+        proofs = _prove_all(chosen, sizes_of=_sizes(n, full=full), bits=precision, as_json=as_json)
+        if docs is not None:
+            _write_docs(docs, proofs)
+        raise typer.Exit(int(any(proof.failures for proof in proofs)))
+
+
+def _sizes(n: int | None, *, full: bool) -> Any:
+    """Which problems of a construction to try."""
+
+    def sizes_of(construction: "Construction") -> "Sizes":
+        sizes = construction.full_sizes if full else construction.sizes
+        return sizes if n is None else sizes.only(n)
+
+    return sizes_of
+
+
+def _prove_all(chosen: list[str], *, sizes_of: Any, bits: int | None, as_json: bool) -> "list[Proof]":
+    """Run the chosen programs with a progress bar; print lines as they come, or a table at the end."""
+    from recherche.constructions.catalogue import CONSTRUCTIONS, ORACLE_RECALL
+    from recherche.constructions.proof import prove as prove_construction
+    from recherche.constructions.rounded import prove_in_precision
+    from recherche.constructions.theorem_5_1 import SIZES, prove_recall
+
+    proofs: list[Proof] = []
+    with _progress() as progress:
+        task = progress.add_task("", total=len(chosen))
+        for name in chosen:
+            progress.update(task, description=name)
+            if name == ORACLE_RECALL:
+                found = prove_recall(SIZES)
+            elif bits is None:
+                found = prove_construction(CONSTRUCTIONS[name], sizes_of(CONSTRUCTIONS[name]))
+            else:
+                found = prove_in_precision(CONSTRUCTIONS[name], sizes_of(CONSTRUCTIONS[name]), bits=bits)
+            progress.advance(task)
+            proofs += found
+            for proof in found if as_json else ():
+                print(json.dumps(proof.as_json()), flush=True)
+    if not as_json:
+        console = Console()
+        console.print(_table(proofs))
+        for proof in proofs:
+            for message in proof.messages[:SHOWN_MESSAGES]:
+                console.print(f"{proof.program}: {message}", soft_wrap=True, markup=False, highlight=False)
+    return proofs
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description:<20}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _table(proofs: "list[Proof]") -> Table:
+    table = Table(*COLUMNS, box=None, header_style="bold")
+    for proof in proofs:
+        kind = f"all n <= {proof.n_max}" if proof.exhaustive else f"random n <= {proof.n_max}"
+        table.add_row(
+            proof.theorem,
+            proof.program,
+            str(proof.num_layers),
+            str(proof.d_model),
+            str(proof.n_heads),
+            str(proof.nonzeros),
+            f"{proof.cases} ({kind})",
+            str(proof.failures) if not proof.failures else f"[bold red]{proof.failures}[/bold red]",
+            str(proof.longest_trace),
+            f"{proof.margin:.2g}",
+            f"{proof.seconds:.1f}",
+        )
+    return table
+
+
+def _run_graph(programs: "list[Construction]", path: Path, console: Console) -> int:
+    """Run one istree program on a user's graph and print its trace; 1 if the graph is no tree."""
+    from recherche.constructions.compiler import compile_program
+    from recherche.constructions.proof import complete
+    from recherche.tasks import read_edge_list
+    from recherche.tasks.symbols import EDGE
+    from recherche.vocab import BEGIN, END_OF_DATA, YES
+
+    if len(programs) != 1 or not programs[0].name.startswith("istree"):
+        raise ConfigError(
+            f"--graph runs one istree program, got {', '.join(program.name for program in programs)}; choose "
+            "istree-transformer, istree-rag or istree-hybrid."
+        )
+    graph = read_edge_list(path)
+    edges = [token for u, v in graph.edges for token in (str(u), EDGE, str(v))]
+    prompt = (BEGIN, *edges, END_OF_DATA)
+    budget = 32 * (2 * len(graph.edges) + len(graph.names)) + 16
+    model = compile_program(programs[0].program(len(prompt) + budget))
+    (text,) = complete(programs[0], model, [prompt], [budget])
+    console.print(" ".join((*prompt, *text)), soft_wrap=True, markup=False, highlight=False)
+    if any(name != str(i) for i, name in enumerate(graph.names, start=1)):
+        names = ", ".join(f"{i} = {name}" for i, name in enumerate(graph.names, start=1))
+        console.print(f"vertices: {names}", soft_wrap=True, markup=False, highlight=False)
+    return int(text[-1] != YES)
+
+
+def _export(programs: "list[Construction]", folder: Path, capacity: int, console: Console) -> None:
+    from recherche.constructions.compiler import compile_program
+    from recherche.constructions.storage import save_model
+
+    for construction in programs:
+        save_model(compile_program(construction.program(capacity)), folder / construction.name)
+        console.print(f"{folder / construction.name}: N = {capacity}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _certify(programs: "list[Construction]", *, as_json: bool) -> None:
+    from recherche.constructions.certificates import certify
+
+    for construction in programs:
+        certificate = certify(construction)
+        print(json.dumps(certificate.as_json()) if as_json else str(certificate), flush=True)
+
+
+def _write_docs(folder: Path, proofs: "list[Proof]") -> None:
+    from recherche.constructions.document import write_theorems
+
+    write_theorems(folder, proofs)

@@ -1,0 +1,19 @@
+"""docs/theorems.md as it is written, and that every theorem is in the one of the clone."""
+
+from recherche.constructions import catalogue
+from recherche.constructions.document import write_theorems
+from recherche.constructions.proof import Proof
+
+
+def test_every_theorem_has_its_argument_its_figures_and_its_numbers(tmp_path, monkeypatch):
+    kept = {name: catalogue.CONSTRUCTIONS[name] for name in ("ar-transformer", "index-hybrid")}
+    monkeypatch.setattr(catalogue, "CONSTRUCTIONS", kept)
+    proof = Proof(
+        theorem="4.6", program="ar-transformer", architecture="transformer", exhaustive=True, cases=641, n_max=4
+    )
+    write_theorems(tmp_path, [proof])
+    text = (tmp_path / "theorems.md").read_text()
+    assert "## Theorem 4.6" in text
+    assert "**Theorem 5.6: a linear RNN with one Transformer layer" in text
+    assert "| ar-transformer | 641 (all, n <= 4) | 0 |" in text
+    assert (tmp_path / "figures" / "index-hybrid.svg").is_file()

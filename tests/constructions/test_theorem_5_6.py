@@ -1,0 +1,23 @@
+"""Theorem 5.6: Index, AR, c-gram retrieval and Counting by hybrids."""
+
+import pytest
+
+from recherche.constructions.construction import Sizes
+from recherche.constructions.proof import prove
+from recherche.constructions.theorem_5_6 import CONSTRUCTIONS
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=lambda construction: construction.name)
+def test_every_problem_of_up_to_three_tokens_and_some_larger_ones_are_right(construction):
+    for proof in prove(construction, Sizes(3, ((40, 3),))):
+        assert proof.failures == 0, proof.messages
+        assert proof.cases > 0
+        assert proof.margin > 0
+        assert proof.audited_registers > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=lambda construction: construction.name)
+def test_the_default_sizes_are_right(construction):
+    for proof in prove(construction, construction.sizes):
+        assert proof.failures == 0, proof.messages

@@ -1,7 +1,7 @@
 """Training steps of the 0.5M models beside transformers' models of the same shape, on the CPU in float32.
 
-One step is a forward and a backward pass of 32 texts of 96 tokens and an update by AdamW. Both sides have the same number of
-layers, widths, state and vocabulary, learn their embedding, and take turns in one process.
+One step is a forward and a backward pass of 32 texts of 96 tokens and an update by AdamW. Both sides have the same
+number of layers, widths, state and vocabulary, learn their embedding, and take turns in one process.
 """
 
 import warnings
@@ -11,19 +11,18 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 
+from benchmarks.harness import Line, compare
 from recherche._rng import torch_generator
 from recherche.models.embeddings import LearnedEmbedding, LearnedHead
 from recherche.models.language_model import LanguageModel
 from recherche.models.sizes import model_config
-
-from .harness import Line, compare
 
 VOCAB, BATCH, LENGTH = 40, 32, 96
 
 
 def lines() -> Iterator[Line]:
     """Tokens per second of a training step: Mamba, then the Transformer."""
-    yield _line("mamba", _transformers("Mamba", state_size=16), "transformers MambaForCausalLM", repeats=2)
+    yield _line("mamba", _transformers("Mamba", state_size=16), "transformers MambaForCausalLM", repeats=1)
     llama = _transformers("Llama", num_attention_heads=4, intermediate_size=256)
     yield _line("transformer", llama, "transformers LlamaForCausalLM", repeats=10)
 
@@ -55,7 +54,6 @@ def _transformers(name: str, **shape: Any) -> torch.nn.Module:
         import transformers
 
     n_layers = {"Mamba": 16, "Llama": 8}[name]
-    config = getattr(transformers, f"{name}Config")(
-        vocab_size=VOCAB, hidden_size=64, num_hidden_layers=n_layers, tie_word_embeddings=False, use_cache=False, **shape
-    )
+    shape |= {"vocab_size": VOCAB, "hidden_size": 64, "num_hidden_layers": n_layers, "tie_word_embeddings": False}
+    config = getattr(transformers, f"{name}Config")(use_cache=False, **shape)
     return getattr(transformers, f"{name}ForCausalLM")(config).train()

@@ -22,13 +22,6 @@ def array(tensor: Tensor) -> np.ndarray:
     return tensor.detach().contiguous().numpy()
 
 
-def use_torch_threads() -> int:
-    """Let the next compiled loop run on as many threads as torch would, and say how many these are."""
-    count = min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS)
-    numba.set_num_threads(count)
-    return count
-
-
 def num_threads() -> int:
     """As many threads as torch would use, and no more than numba may."""
     return min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS)

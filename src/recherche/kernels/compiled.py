@@ -18,12 +18,6 @@ def compiled(function: Function) -> Function:
     return numba.njit(cache=True)(inspect.unwrap(function))
 
 
-def compiled_parallel(function: Function) -> Function:
-    """`function` compiled with `numba.prange` loops spread over threads, and sums in whatever order vectorises best."""
-    options = {"parallel": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"}}
-    return numba.njit(cache=True, **options)(inspect.unwrap(function))
-
-
 def compiled_vectors(function: Function) -> Function:
     """`function` compiled without the interpreter's lock, with sums in whatever order makes vector instructions."""
     options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"}}

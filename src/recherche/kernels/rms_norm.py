@@ -16,6 +16,7 @@ from torch import Tensor
 
 from recherche.kernels.bridge import array, has_compiled_path, num_threads, on_threads
 from recherche.kernels.compiled import compiled_vectors
+from recherche.kernels.vector_math import like
 
 Rows = Float[np.ndarray, "tokens d"]
 
@@ -31,41 +32,38 @@ class _CompiledRMSNorm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float) -> Tensor:
         x = x.contiguous()
-        rows = array(x).reshape(-1, x.shape[-1])
-        y, rates = np.empty_like(rows), np.empty(len(rows), rows.dtype)
-        on_threads(norm_forward, rows, array(weight), eps, y, rates)
-        ctx.save_for_backward(x, weight)
-        ctx.rates = rates
-        return torch.from_numpy(y).view(x.shape)
+        y, rates = torch.empty_like(x), x.new_empty(x.shape[:-1])
+        rows = (array(x).reshape(-1, x.shape[-1]), y.numpy().reshape(-1, x.shape[-1]))
+        on_threads(norm_forward, *rows, array(weight), eps, rates.numpy().reshape(-1))
+        ctx.save_for_backward(x, weight, rates)
+        return y
 
     @staticmethod
     def backward(ctx: Any, grad_y: Tensor) -> tuple[Tensor, Tensor, None]:
-        x, weight = ctx.saved_tensors
-        rows = array(x).reshape(-1, x.shape[-1])
-        grad_rows = array(grad_y).reshape(rows.shape)
-        grad_x = np.empty_like(rows)
-        grad_weight = np.zeros((num_threads(), x.shape[-1]), rows.dtype)
-        on_threads(norm_backward, grad_rows, rows, array(weight), ctx.rates, grad_x, grad_weight)
-        return torch.from_numpy(grad_x).view(x.shape), torch.from_numpy(grad_weight.sum(0)), None
+        x, weight, rates = ctx.saved_tensors
+        grad_x, grad_weight = torch.empty_like(x), x.new_zeros(num_threads(), x.shape[-1])
+        rows = [array(tensor).reshape(-1, x.shape[-1]) for tensor in (grad_y, x, grad_x)]
+        on_threads(norm_backward, *rows, array(weight), rates.numpy().reshape(-1), grad_weight.numpy())
+        return grad_x, grad_weight.sum(0), None
 
 
 @compiled_vectors
 def norm_forward(
     thread: int,
-    count: int,
+    num_threads: int,
     x: Rows,
+    y: Rows,
     weight: Float[np.ndarray, " d"],
     eps: float,
-    y: Rows,
     rates: Float[np.ndarray, " tokens"],
 ) -> None:
-    """Fill this thread's share of `y`, and of `rates` with the factor r of each token."""
+    """Fill the thread's share of `y`, and of `rates` with the factor r of each token."""
     n, d = x.shape
-    for i in range(thread * n // count, (thread + 1) * n // count):
-        total = x.dtype.type(0)
+    for i in range(thread * n // num_threads, (thread + 1) * n // num_threads):
+        total = like(0.0, weight[0])
         for j in range(d):
             total += x[i, j] * x[i, j]
-        rate = x.dtype.type(1) / np.sqrt(total / x.dtype.type(d) + x.dtype.type(eps))
+        rate = like(1.0, total) / np.sqrt(total / like(d, total) + like(eps, total))
         rates[i] = rate
         for j in range(d):
             y[i, j] = x[i, j] * rate * weight[j]
@@ -74,23 +72,23 @@ def norm_forward(
 @compiled_vectors
 def norm_backward(
     thread: int,
-    count: int,
+    num_threads: int,
     grad_y: Rows,
     x: Rows,
+    grad_x: Rows,
     weight: Float[np.ndarray, " d"],
     rates: Float[np.ndarray, " tokens"],
-    grad_x: Rows,
     grad_weight: Float[np.ndarray, "threads d"],
 ) -> None:
-    """Fill this thread's share of `grad_x`, and add what it gives to the thread's row of `grad_weight`."""
+    """Fill the thread's share of `grad_x`; add that share's part of the weight's gradient to the thread's row."""
     n, d = x.shape
-    share = grad_weight[thread]
-    for i in range(thread * n // count, (thread + 1) * n // count):
+    for i in range(thread * n // num_threads, (thread + 1) * n // num_threads):
         rate = rates[i]
-        inner = x.dtype.type(0)
+        inner = like(0.0, rate)
         for j in range(d):
             inner += grad_y[i, j] * weight[j] * x[i, j]
-            share[j] += grad_y[i, j] * x[i, j] * rate
-        shift = inner * rate * rate * rate / x.dtype.type(d)
+        for j in range(d):
+            grad_weight[thread, j] += grad_y[i, j] * x[i, j] * rate
+        shift = inner * rate * rate * rate / like(d, rate)
         for j in range(d):
             grad_x[i, j] = grad_y[i, j] * weight[j] * rate - x[i, j] * shift

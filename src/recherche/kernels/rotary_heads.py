@@ -21,6 +21,7 @@ from torch import Tensor
 
 from recherche.kernels.bridge import array, num_threads, on_threads
 from recherche.kernels.compiled import compiled_vectors
+from recherche.kernels.vector_math import like
 
 QK_EPS = 1e-6
 
@@ -51,97 +52,133 @@ class _RotaryHeads(torch.autograd.Function):
     def forward(ctx: Any, qkv: Tensor, scale: Tensor, table: Tensor, start: Tensor, heads: Heads) -> tuple[Tensor, ...]:
         qkv = qkv.contiguous()
         b, t, _ = qkv.shape
-        k = 2 * table.shape[2]
-        turned = qkv.new_empty(b, heads.n_query + 2 * heads.n_key, t, k)
-        on_threads(heads_forward, array(qkv), array(scale), array(table), array(start), turned.numpy(), heads.n_key)
+        half = table.shape[2]
+        turned = qkv.new_empty(b, heads.n_query + 2 * heads.n_key, t, 2 * half)
+        inputs = (_halves(qkv.view(b, t, -1, 2 * half)), _halves(scale), array(table), array(start))
+        on_threads(heads_forward, inputs, _halves(turned), heads.n_key)
         ctx.save_for_backward(qkv, scale, table, start)
-        ctx.heads = heads
         return turned.split((heads.n_query, heads.n_key, heads.n_key), dim=1)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         qkv, scale, table, start = ctx.saved_tensors
-        grad_qkv = torch.empty_like(qkv)
-        grad_scale = np.zeros((num_threads(), *scale.shape), array(scale).dtype)
-        inputs = (array(qkv), array(scale), array(table), array(start))
-        q, k, v = (grad.detach().numpy() for grad in grads)
-        on_threads(heads_backward, (q, k, v), inputs, grad_qkv.numpy(), grad_scale)
-        return grad_qkv, torch.from_numpy(grad_scale.sum(0)), None, None, None
+        (b, t, _), half = qkv.shape, table.shape[2]
+        grad_qkv, grad_scale = torch.empty_like(qkv), scale.new_zeros(num_threads(), *scale.shape)
+        inputs = (_halves(qkv.view(b, t, -1, 2 * half)), _halves(scale), array(table), array(start))
+        on_threads(
+            heads_backward,
+            tuple(_halves(grad) for grad in grads),
+            inputs,
+            _halves(grad_qkv.view(b, t, -1, 2 * half)),
+            _halves(grad_scale),
+        )
+        return grad_qkv, grad_scale.sum(0), None, None, None
+
+
+def _halves(x: Tensor) -> np.ndarray:
+    """The array of `x` with its last axis, one head, cut into halves."""
+    return array(x).reshape(*x.shape[:-1], 2, x.shape[-1] // 2)
+
+
+Inputs = tuple[
+    Float[np.ndarray, "b t heads 2 half"],
+    Float[np.ndarray, "2 2 half_or_none"],
+    Float[np.ndarray, "2 positions half"],
+    Int[np.ndarray, " b"],
+]
+"""The fused projection; the learned scales, empty without QK-norm; cosines and sines; first positions."""
 
 
 @compiled_vectors
 def heads_forward(
-    thread: int,
-    count: int,
-    qkv: Float[np.ndarray, "b t d"],
-    scale: Float[np.ndarray, "2 k"],
-    table: Float[np.ndarray, "2 positions half"],
-    start: Int[np.ndarray, " b"],
-    turned: Float[np.ndarray, "b heads t k"],
-    n_key: int,
+    thread: int, num_threads: int, inputs: Inputs, turned: Float[np.ndarray, "b heads t 2 half"], n_key: int
 ) -> None:
-    """Fill this thread's share of the tokens in `turned`: all heads, one after the other."""
-    b, n_heads, t, k = turned.shape
-    half, n_query = k // 2, n_heads - 2 * n_key
-    one = qkv.dtype.type(1)
-    for item in range(thread * b * t // count, (thread + 1) * b * t // count):
-        i, position = item // t, item % t
-        cos, sin = table[0, start[i] + position], table[1, start[i] + position]
+    """Fill the thread's share of `turned` with all heads, one after the other."""
+    qkv, scale, table, start = inputs
+    b, n_heads, t, _, half = turned.shape
+    n_query = n_heads - 2 * n_key
+    z = np.empty((2, half), qkv.dtype)
+    for item in range(thread * b * t // num_threads, (thread + 1) * b * t // num_threads):
+        i, token = item // t, item % t
+        at = start[i] + token
         for h in range(n_heads):
-            x, y = qkv[i, position, h * k : (h + 1) * k], turned[i, h, position]
             if h >= n_query + n_key:
-                y[:] = x
+                for side in range(2):
+                    for j in range(half):
+                        turned[i, h, token, side, j] = qkv[i, token, h, side, j]
                 continue
-            if scale.shape[1] == 0:
-                for j in range(half):
-                    y[j] = x[j] * cos[j] - x[half + j] * sin[j]
-                    y[half + j] = x[half + j] * cos[j] + x[j] * sin[j]
-                continue
-            s = scale[0 if h < n_query else 1]
-            total = qkv.dtype.type(0)
-            for j in range(k):
-                total += x[j] * x[j]
-            rate = one / np.sqrt(total / qkv.dtype.type(k) + qkv.dtype.type(QK_EPS))
+            which = 0 if h < n_query else 1
+            rate = _rate(qkv, i, token, h) if scale.shape[2] else like(1.0, qkv[0, 0, 0, 0, 0])
+            for side in range(2):
+                if scale.shape[2]:
+                    for j in range(half):
+                        z[side, j] = qkv[i, token, h, side, j] * scale[which, side, j] * rate
+                else:
+                    for j in range(half):
+                        z[side, j] = qkv[i, token, h, side, j]
             for j in range(half):
-                left, right = x[j] * s[j] * rate, x[half + j] * s[half + j] * rate
-                y[j] = left * cos[j] - right * sin[j]
-                y[half + j] = right * cos[j] + left * sin[j]
+                turned[i, h, token, 0, j] = z[0, j] * table[0, at, j] - z[1, j] * table[1, at, j]
+            for j in range(half):
+                turned[i, h, token, 1, j] = z[1, j] * table[0, at, j] + z[0, j] * table[1, at, j]
 
 
 @compiled_vectors
 def heads_backward(
-    thread: int, count: int, grads: Any, inputs: Any, grad_qkv: Float[np.ndarray, "b t d"], grad_scale: Any
+    thread: int,
+    num_threads: int,
+    grads: tuple[
+        Float[np.ndarray, "b h t 2 half"], Float[np.ndarray, "b g t 2 half"], Float[np.ndarray, "b g t 2 half"]
+    ],
+    inputs: Inputs,
+    grad_qkv: Float[np.ndarray, "b t heads 2 half"],
+    grad_scale: Float[np.ndarray, "threads 2 2 half_or_none"],
 ) -> None:
-    """Fill this thread's share of the tokens in `grad_qkv`, and add what they give to its part of `grad_scale`."""
+    """Fill the thread's share of `grad_qkv`; add that share's part of the scales' gradient to the thread's row."""
     qkv, scale, table, start = inputs
     grad_q, grad_k, grad_v = grads
-    n_query, n_key, t, k = grad_q.shape[1], grad_k.shape[1], qkv.shape[1], grad_q.shape[3]
-    half, num_tokens = k // 2, qkv.shape[0] * t
-    one = qkv.dtype.type(1)
-    z = np.empty(k, qkv.dtype)
-    for item in range(thread * num_tokens // count, (thread + 1) * num_tokens // count):
-        i, position = item // t, item % t
-        cos, sin = table[0, start[i] + position], table[1, start[i] + position]
+    n_query, n_key = grad_q.shape[1], grad_k.shape[1]
+    b, t, _, _, half = qkv.shape
+    z = np.empty((2, half), qkv.dtype)
+    for item in range(thread * b * t // num_threads, (thread + 1) * b * t // num_threads):
+        i, token = item // t, item % t
+        at = start[i] + token
         for h in range(n_query + n_key):
-            x, out = qkv[i, position, h * k : (h + 1) * k], grad_qkv[i, position, h * k : (h + 1) * k]
-            g = grad_q[i, h, position] if h < n_query else grad_k[i, h - n_query, position]
-            for j in range(half):
-                z[j] = g[j] * cos[j] + g[half + j] * sin[j]
-                z[half + j] = g[half + j] * cos[j] - g[j] * sin[j]
-            if scale.shape[1] == 0:
-                out[:] = z
-                continue
             which = 0 if h < n_query else 1
-            s, share = scale[which], grad_scale[thread, which]
-            total, inner = qkv.dtype.type(0), qkv.dtype.type(0)
-            for j in range(k):
-                total += x[j] * x[j]
-                inner += z[j] * s[j] * x[j]
-            rate = one / np.sqrt(total / qkv.dtype.type(k) + qkv.dtype.type(QK_EPS))
-            shift = inner * rate * rate * rate / qkv.dtype.type(k)
-            for j in range(k):
-                share[j] += z[j] * x[j] * rate
-                out[j] = z[j] * s[j] * rate - x[j] * shift
+            g, own = (grad_q, h) if h < n_query else (grad_k, h - n_query)
+            for j in range(half):
+                z[0, j] = g[i, own, token, 0, j] * table[0, at, j] + g[i, own, token, 1, j] * table[1, at, j]
+            for j in range(half):
+                z[1, j] = g[i, own, token, 1, j] * table[0, at, j] - g[i, own, token, 0, j] * table[1, at, j]
+            if scale.shape[2] == 0:
+                for side in range(2):
+                    for j in range(half):
+                        grad_qkv[i, token, h, side, j] = z[side, j]
+                continue
+            rate = _rate(qkv, i, token, h)
+            inner = like(0.0, rate)
+            for side in range(2):
+                for j in range(half):
+                    inner += z[side, j] * scale[which, side, j] * qkv[i, token, h, side, j]
+                for j in range(half):
+                    grad_scale[thread, which, side, j] += z[side, j] * qkv[i, token, h, side, j] * rate
+            shift = inner * rate * rate * rate / like(2 * half, rate)
+            for side in range(2):
+                for j in range(half):
+                    grad_qkv[i, token, h, side, j] = (
+                        z[side, j] * scale[which, side, j] * rate - qkv[i, token, h, side, j] * shift
+                    )
         for h in range(n_key):
-            first = (n_query + n_key + h) * k
-            grad_qkv[i, position, first : first + k] = grad_v[i, h, position]
+            for side in range(2):
+                for j in range(half):
+                    grad_qkv[i, token, n_query + n_key + h, side, j] = grad_v[i, h, token, side, j]
+
+
+@compiled_vectors
+def _rate(qkv: Float[np.ndarray, "b t heads 2 half"], i: int, token: int, h: int) -> float:
+    """1 / rms of one head of one token."""
+    half = qkv.shape[4]
+    total = like(0.0, qkv[0, 0, 0, 0, 0])
+    for side in range(2):
+        for j in range(half):
+            total += qkv[i, token, h, side, j] * qkv[i, token, h, side, j]
+    return like(1.0, total) / np.sqrt(total / like(2 * half, total) + like(QK_EPS, total))

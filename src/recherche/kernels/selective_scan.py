@@ -6,8 +6,8 @@
 
 Memory is linear in tokens: forward keeps h at the start of every chunk, backward recomputes the history of one chunk
 at a time in scratch that belongs to the thread. Channels come in blocks of `width`; a kernel does the share of
-(row, block) tasks of one thread. All inner loops run over contiguous channels, with an index that plainly starts at 0, and touch few
-arrays each: the compiler gives up on a loop whose arrays it cannot tell apart by eight comparisons.
+(row, block) tasks of one thread. All inner loops run over contiguous channels, with an index that plainly starts at 0,
+and touch few arrays each: the compiler gives up on a loop whose arrays it cannot tell apart by eight comparisons.
 
 Backward, from the last token to the first, with g_t = dL/dy_t z_t sigmoid(z_t) and dh = dL/dh_t:
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from recherche.kernels.bridge import array, has_compiled_path, on_threads
 from recherche.kernels.compiled import compiled_vectors
-from recherche.kernels.vector_math import sigmoid
+from recherche.kernels.vector_math import like, sigmoid
 
 
 def swiglu(gate_up: Float[Tensor, "*batch two_f"]) -> Float[Tensor, "*batch f"]:
@@ -31,45 +31,46 @@ class _CompiledSwiGLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, gate_up: Tensor) -> Tensor:
         gate_up = gate_up.contiguous()
-        rows = array(gate_up).reshape(-1, gate_up.shape[-1])
-        y = np.empty((len(rows), rows.shape[1] // 2), rows.dtype)
-        on_threads(gate_forward, rows, y)
+        f = gate_up.shape[-1] // 2
+        y = gate_up.new_empty(*gate_up.shape[:-1], f)
+        on_threads(gate_forward, array(gate_up).reshape(-1, 2, f), y.numpy().reshape(-1, f))
         ctx.save_for_backward(gate_up)
-        return torch.from_numpy(y).view(*gate_up.shape[:-1], -1)
+        return y
 
     @staticmethod
     def backward(ctx: Any, grad_y: Tensor) -> Tensor:
         (gate_up,) = ctx.saved_tensors
-        rows = array(gate_up).reshape(-1, gate_up.shape[-1])
-        grad = np.empty_like(rows)
-        on_threads(gate_backward, array(grad_y).reshape(len(rows), -1), rows, grad)
-        return torch.from_numpy(grad).view(gate_up.shape)
+        f = gate_up.shape[-1] // 2
+        grad = torch.empty_like(gate_up)
+        pair = (array(gate_up).reshape(-1, 2, f), grad.numpy().reshape(-1, 2, f))
+        on_threads(gate_backward, array(grad_y).reshape(-1, f), *pair)
+        return grad
 
 
 @compiled_vectors
 def gate_forward(
-    thread: int, count: int, gate_up: Float[np.ndarray, "tokens two_f"], y: Float[np.ndarray, "tokens f"]
+    thread: int, num_threads: int, gate_up: Float[np.ndarray, "tokens 2 f"], y: Float[np.ndarray, "tokens f"]
 ) -> None:
-    """Fill this thread's share of `y`."""
+    """Fill the thread's share of `y`."""
     n, f = y.shape
-    for i in range(thread * n // count, (thread + 1) * n // count):
+    for i in range(thread * n // num_threads, (thread + 1) * n // num_threads):
         for j in range(f):
-            y[i, j] = gate_up[i, j] * sigmoid(gate_up[i, j]) * gate_up[i, f + j]
+            y[i, j] = gate_up[i, 0, j] * sigmoid(gate_up[i, 0, j]) * gate_up[i, 1, j]
 
 
 @compiled_vectors
 def gate_backward(
     thread: int,
-    count: int,
+    num_threads: int,
     grad_y: Float[np.ndarray, "tokens f"],
-    gate_up: Float[np.ndarray, "tokens two_f"],
-    grad: Float[np.ndarray, "tokens two_f"],
+    gate_up: Float[np.ndarray, "tokens 2 f"],
+    grad: Float[np.ndarray, "tokens 2 f"],
 ) -> None:
-    """Fill this thread's share of `grad` with the gradients of gate and up."""
+    """Fill the thread's share of `grad`, the gradients of gate and up."""
     n, f = grad_y.shape
-    one = gate_up.dtype.type(1)
-    for i in range(thread * n // count, (thread + 1) * n // count):
+    for i in range(thread * n // num_threads, (thread + 1) * n // num_threads):
         for j in range(f):
-            gate, s = gate_up[i, j], sigmoid(gate_up[i, j])
-            grad[i, f + j] = grad_y[i, j] * gate * s
-            grad[i, j] = grad_y[i, j] * gate_up[i, f + j] * s * (one + gate * (one - s))
+            gate = gate_up[i, 0, j]
+            s = sigmoid(gate)
+            grad[i, 1, j] = grad_y[i, j] * gate * s
+            grad[i, 0, j] = grad_y[i, j] * gate_up[i, 1, j] * s * (like(1.0, s) + gate * (like(1.0, s) - s))

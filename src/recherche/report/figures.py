@@ -31,7 +31,7 @@ _PAPER: dict[str, Any] = dict(
     marker="D", markersize=4.6, markerfacecolor="white", markeredgecolor=INK, markeredgewidth=0.9, linestyle=""
 )
 _SEED: dict[str, Any] = dict(marker=".", markersize=3.2, color=INK, linestyle="")
-_STYLE: Any = {
+STYLE: Any = {
     "axes.edgecolor": MUTED,
     "axes.labelcolor": MUTED,
     "axes.linewidth": 0.6,
@@ -111,7 +111,7 @@ def accuracy_figure(panels: Sequence[BarPanel]) -> Figure:
     size = (sum(widths), 3.3) if beside else (max(widths), 2.9 * len(panels) + 0.4)
     shape = (1, len(panels)) if beside else (len(panels), 1)
     places = {**_margins(*size, foot=0.6), "wspace": 0.16, "hspace": 0.42}
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         figure = Figure(figsize=size)
         grid = figure.subplots(*shape, squeeze=False, width_ratios=widths if beside else None, gridspec_kw=places)
         for axes, panel in zip(grid.flat, panels, strict=True):
@@ -190,7 +190,7 @@ def draw_curves(axes: Axes, curves: Sequence[tuple[Series, Curve]], *, kind: Cur
 
 def single_panel(draw: Callable[[Axes], None], *, width: float = 3.3, height: float = 2.6, foot: float = 0.3) -> Figure:
     """A figure that holds what `draw` draws on its only axes; sizes in inches, `foot` is the room below them."""
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         figure = Figure(figsize=(width, height))
         draw(figure.subplots(gridspec_kw=_margins(width, height, foot=foot)))
     return figure
@@ -199,7 +199,7 @@ def single_panel(draw: Callable[[Axes], None], *, width: float = 3.3, height: fl
 def svg_text(figure: Figure) -> str:
     """The figure as SVG whose text is text, the same for the same figure."""
     text = StringIO()
-    with rc_context(_STYLE | {"svg.fonttype": "none"}):
+    with rc_context(STYLE | {"svg.fonttype": "none"}):
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return text.getvalue()
 
@@ -209,7 +209,7 @@ def save_figure(figure: Figure, folder: Path) -> tuple[Path, Path]:
     paths = (folder / "figure.png", folder / "figure.svg")
     for path in paths:
         draft = path.with_name(f".{path.name}.{os.getpid()}")
-        with rc_context(_STYLE):
+        with rc_context(STYLE):
             figure.savefig(
                 draft, format=path.suffix[1:], dpi=200, metadata={} if path.suffix == ".png" else {"Date": None}
             )

@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -43,3 +45,30 @@ def test_an_interrupt_saves_the_running_cell_and_begins_no_other(tmp_path):
     assert sorted(outcome.stopped) == ["a", "b", "c"]
     assert (tmp_path / "a" / "training.safetensors").exists()
     assert not (tmp_path / "c").exists()
+
+
+ORPHAN = """
+import sys, pathlib
+from recherche.experiments.lanes import run_in_lanes
+from recherche.experiments.presets import Recipe, quick_config
+from recherche.training.curriculum import Fixed
+
+if __name__ == "__main__":
+    config = quick_config("transformer", "direct", 6, Recipe(100_000, 4, Fixed(), 8))
+    folder = pathlib.Path(sys.argv[1])
+    speak = lambda *_: print("on", flush=True)
+    run_in_lanes({"a": config}, lambda name: folder, jobs=1, device="cpu", on_message=speak)
+"""
+
+
+def test_a_lane_whose_parent_is_killed_saves_its_cell_and_leaves(tmp_path):
+    script = tmp_path / "orphan.py"
+    script.write_text(ORPHAN)
+    parent = subprocess.Popen([sys.executable, str(script), str(tmp_path / "a")], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "on\n"
+    parent.kill()
+    rest = parent.communicate()[0]  # ends only when the lane, which holds the other end, is gone
+    assert parent.returncode == -signal.SIGKILL
+    assert set(rest.split()) <= {"on"}
+    assert (tmp_path / "a" / "training.safetensors").exists()

@@ -1,6 +1,7 @@
 """`recherche reproduce`: the paper's main figure, or a part of it, on this machine."""
 
 import os
+import signal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,6 +48,7 @@ def reproduce(
     console.print(f"{len(left)} cells of [bold]{preset}[/bold] to run in {out}, {jobs} at a time on {device}{eta}")
     if dry_run:
         return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     board = Board(left, console=console)
     with board:
         outcome = run_grid(grid, out, only=only, jobs=jobs, device=device, on_message=board.tell)

@@ -142,7 +142,7 @@ def _progress(console: Console) -> Iterator[Any]:
         console=console,
     )
     with bar:
-        line = bar.add_task("train", total=None, note="")
+        line = bar.add_task("train", total=1, note="")
 
         def show(progress: Any) -> None:
             if bar.tasks[0].description != progress.phase:

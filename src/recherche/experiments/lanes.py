@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import queue
 import signal
+import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
@@ -17,7 +19,6 @@ from recherche.errors import RechercheError
 from recherche.experiments.config import RunConfig
 
 _POLL_SECONDS = 0.2
-_lane: "_Lane"
 
 
 class _Lane(NamedTuple):
@@ -27,6 +28,10 @@ class _Lane(NamedTuple):
     stop: Any
     parent: int
     device: str
+    busy: threading.Lock
+
+
+_lane: _Lane
 
 
 class Failure(NamedTuple):
@@ -97,7 +102,16 @@ def _open_lane(messages: Any, stop: Any, parent: int, device: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if device == "cpu":
         torch.set_num_threads(1)
-    _lane = _Lane(messages, stop, parent, device)
+    _lane = _Lane(messages, stop, parent, device, threading.Lock())
+    threading.Thread(target=_leave_with_the_parent, args=(_lane,), daemon=True).start()
+
+
+def _leave_with_the_parent(lane: _Lane) -> None:
+    """End this process once its parent is gone and its cell has been saved."""
+    while os.getppid() == lane.parent:
+        time.sleep(_POLL_SECONDS)
+    with lane.busy:
+        os._exit(1)
 
 
 def _run(name: str, config: RunConfig, folder: Path) -> dict[str, Any]:
@@ -111,7 +125,8 @@ def _run(name: str, config: RunConfig, folder: Path) -> dict[str, Any]:
     if stopping():
         raise Stopped
     watch = Watch(stop=stopping, report=lambda progress: lane.messages.put((name, progress)))
-    return run_cell(config, folder, watch=watch, device=lane.device)
+    with lane.busy:
+        return run_cell(config, folder, watch=watch, device=lane.device)
 
 
 def _relay(messages: Any, on_message: Callable[[str, Any], None]) -> None:

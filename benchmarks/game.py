@@ -39,7 +39,7 @@ def rereading(model: LanguageModel, dealt: Deal) -> int:
 
 
 def lines() -> Iterator[Line]:
-    for n in (64, 256):
+    for n in (128, 256):
         task = Index(n=n)
         model = LanguageModel(model_config("mamba", "quick-cot", vocab_size=len(task.vocab)))
         dealt = deal(task, np.random.default_rng(0), NUM_TEXTS)

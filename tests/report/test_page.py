@@ -162,6 +162,7 @@ def test_runs_are_compared_side_by_side(page: Path, make_run: Callable[..., Path
     other = make_run(tmp_path / "other", ns=(16, 32))
     text = write_comparison([page.parent, other], tmp_path / "both.html").read_text(encoding="utf-8")
     assert "quick beside other" in text
+    assert "Departures of quick and other from the paper" in text
     assert "Chain of thought, n = 32" in text
     assert foreign(text) == []
 

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from recherche.errors import InputError
 from recherche.report.appearance import ARCHITECTURE_LABELS, ROLE_OF_COLOUR, colours_of, in_order
-from recherche.report.deviations import deviations_of, training_of
+from recherche.report.deviations import Deviation, deviations_of, training_of
 from recherche.report.figures import accuracy_figure, save_figure
 from recherche.report.findings import findings_of, headline
 from recherche.report.panels import accuracy_panels, comparison_panels, legend_of
@@ -87,7 +87,7 @@ def write_comparison(folders: Sequence[Path], path: Path) -> Path:
             series=legend_of(panels),
             marks=marks_of(panels, [result.size for run in runs for result in run.results]),
             bars=bar_plots(panels),
-            deviations=[(label, deviations_of(run.record.preset)) for label, run in zip(labels, runs, strict=True)],
+            deviations=_shared_deviations(runs, labels),
             columns=columns,
             rows=comparison_rows(runs),
             roles=_roles(runs),
@@ -114,6 +114,14 @@ def _roles(runs: Sequence[Run]) -> dict[str, str]:
     """The colour of each architecture, by the name that the style sheet knows it by."""
     architectures = in_order((result.architecture for run in runs for result in run.results), ARCHITECTURE_LABELS)
     return {name: ROLE_OF_COLOUR[colour] for name, colour in colours_of(architectures).items()}
+
+
+def _shared_deviations(runs: Sequence[Run], labels: Sequence[str]) -> list[tuple[str, tuple[Deviation, ...]]]:
+    """Departures from the paper's recipe, once for all runs that have the same ones."""
+    sharing: dict[tuple[Deviation, ...], list[str]] = {}
+    for run, label in zip(runs, labels, strict=True):
+        sharing.setdefault(deviations_of(run.record.preset), []).append(label)
+    return [(" and ".join(names), rows) for rows, names in sharing.items()]
 
 
 def _distinct_labels(folders: Sequence[Path]) -> list[str]:

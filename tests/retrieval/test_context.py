@@ -59,6 +59,7 @@ def test_every_tier_gives_the_answer_of_the_definition_on_a_sample(kind: str):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_tier_gives_the_answer_of_the_definition(kind: str):
     random = Random(f"{kind} again")
@@ -176,7 +177,7 @@ def test_paper_mode_takes_group_one_and_splits_text_into_tokens_again():
 
 def test_vocabulary_contexts_take_ids():
     vocab = Vocab(("<s>", "1", "2", "~"))
-    found = Retriever().context(vocab.encode("<s> 1 ~ 2".split()), vocab).query(FirstEdge("1"))
+    found = Retriever().context(vocab.encode(["<s>", "1", "~", "2"]), vocab).query(FirstEdge("1"))
     assert (found.tokens, found.span) == (["2"], (3, 4))
     with pytest.raises(VocabError, match="Token ids run from 0 to 3, got 4"):
         Retriever().context([0, 4], vocab)

@@ -67,6 +67,7 @@ def test_index_finds_what_re_finds_on_a_sample(names: tuple[str, ...]):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize("names", [NAMES, NAMES[:3] + ODD_NAMES], ids=["plain", "odd"])
 def test_index_finds_what_re_finds(names: tuple[str, ...]):
     compared, parted = differences(Random(4), names, fuzz.number_of_comparisons() // 2)

@@ -50,7 +50,7 @@ def test_paper_mode_shows_the_erratum_on_the_bounded_engine(erratum):
 
 def test_root_has_no_record_so_it_does_not_look_visited():
     """Erratum E19: the printed check fails for the root; a record `<s> - 1`, or knowing the root, mends it."""
-    tokens = "<s> 1 ~ 2 FAILED 1 - 2".split()
+    tokens = ["<s>", "1", "~", "2", "FAILED", "1", "-", "2"]
     assert first_group(r"\b(\S+)\b - \b1\b", " ".join(tokens)) is None
     assert Retriever().context(tokens).query(Parent("1")).status is Status.NO_MATCH
     assert Retriever().context([*tokens, "<s>", "-", "1"]).query(Parent("1")).tokens == ["<s>"]
@@ -58,14 +58,14 @@ def test_root_has_no_record_so_it_does_not_look_visited():
 
 def test_undelimited_writes_are_read_across_their_borders():
     """Erratum E25: `p v p` also appears where one write ends and the next begins; `p = v ;` does not."""
-    plain = Retriever().context("<s> 1 a 1 s 1".split())
+    plain = Retriever().context(["<s>", "1", "a", "1", "s", "1"])
     assert plain.search("(?s)^(?:.* )?1 ([^ ]+) 1(?: |$)").tokens == ["s"]
-    delimited = Retriever().context("<s> 1 = a ; s 1 = ".split())
+    delimited = Retriever().context(["<s>", "1", "=", "a", ";", "s", "1", "="])
     assert delimited.query(LastWrite("1")).tokens == ["a"]
 
 
 def test_counting_lazily_takes_exponential_time_in_re_but_the_possessive_form_agrees():
-    tokens = "5 1 5 2 5 9 9".split()
+    tokens = ["5", "1", "5", "2", "5", "9", "9"]
     for threshold in range(5):
         possessive = rf"^(?>(?:(?!5 )[^ ]+ )*+5 ){{{threshold}}}(?:(?!5 )[^ ]+ )*+(5) [^ ]+ [^ ]"
         found = Retriever().context(tokens).query(Count("5", threshold))

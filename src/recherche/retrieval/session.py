@@ -70,6 +70,9 @@ class SearchSession:
         context: the prompt; the session adds what is generated and what is found.
         vocab: the vocabulary of the context and of the model.
         read_query: turns the tokens of a query into a query or a pattern; raises QueryError if they are neither.
+
+    Raises:
+        VocabError: the vocabulary lacks a control token or a failure token.
     """
 
     __slots__ = ("_context", "_end", "_generated", "_num_run", "_open", "_read_query", "_start", "_vocab", "searches")
@@ -81,6 +84,8 @@ class SearchSession:
         self._read_query = read_query
         self._start = vocab.id_of(START_SEARCH)
         self._end = vocab.id_of(END_SEARCH)
+        for status in Status:
+            vocab.id_of(context.mode.failure_token(status))
         self._open: list[int] = []
         self._generated = 0
         self._num_run = 0

@@ -19,7 +19,7 @@ Reference: Wen, Dang & Lyu (2024), Section 6 and Theorem 4.7, https://arxiv.org/
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log2
@@ -164,7 +164,9 @@ class NearTrees(AbstractGraphs):
         return graph_draws.near_trees(keys, n_nodes)
 
 
-GRAPHS = MappingProxyType({"hard": HardGraphs, "trees": RandomTrees, "near": NearTrees})
+GRAPHS: MappingProxyType[str, Callable[[], AbstractGraphs]] = MappingProxyType(
+    {"hard": HardGraphs, "trees": RandomTrees, "near": NearTrees}
+)
 
 
 class AbstractNaming(ABC):
@@ -195,7 +197,9 @@ class FirstNames(AbstractNaming):
         return graph_draws.draw_names(keys, n_nodes, n_nodes)
 
 
-NAMINGS = MappingProxyType({"random": RandomNames, "first": FirstNames})
+NAMINGS: MappingProxyType[str, Callable[[], AbstractNaming]] = MappingProxyType(
+    {"random": RandomNames, "first": FirstNames}
+)
 
 
 def present(

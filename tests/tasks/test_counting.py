@@ -1,0 +1,58 @@
+from itertools import combinations_with_replacement
+from math import log2
+
+import networkx
+import pytest
+
+from recherche.errors import ConfigError
+from recherche.queries import Count
+from recherche.tasks.counting import Counting
+
+
+def test_the_count_is_at_the_threshold():
+    task = Counting(n=6, n_symbols=3)
+    seen = set()
+    for key in range(300):
+        example = task.example(key)
+        problem = example.problem
+        above = problem["tokens"].count(problem["value"]) - problem["threshold"]
+        assert above == (example.answer == "YES")
+        seen.add((problem["value"], problem["threshold"], above))
+    assert seen == {(value, threshold, above) for value in (1, 2, 3) for threshold in (1, 2, 3) for above in (0, 1)}
+
+
+@pytest.mark.parametrize(("n", "n_symbols"), [(3, 2), (3, 3), (4, 3), (5, 4)])
+def test_no_more_lists_than_the_truth_are_counted(n, n_symbols):
+    """The bound against the largest set of multisets that any two questions at the threshold tell apart."""
+    multisets = list(combinations_with_replacement(range(n_symbols), n))
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(len(multisets)))
+    for i, a in enumerate(multisets):
+        for j, b in enumerate(multisets[:i]):
+            counts = [sorted((a.count(v), b.count(v))) for v in range(n_symbols)]
+            if any(high == low + 1 and 1 <= low <= n // 2 for low, high in counts):
+                graph.add_edge(i, j)
+    largest = max(len(clique) for clique in networkx.find_cliques(graph))
+    assert 0 < Counting(n=n, n_symbols=n_symbols).lower_bound_bits <= log2(largest)
+
+
+def test_the_bound_is_linear_in_n():
+    assert Counting(n=12, n_symbols=12).lower_bound_bits == pytest.approx(log2(84))
+    assert Counting(n=256).lower_bound_bits > 160
+
+
+def test_a_value_and_a_threshold_are_asked_for():
+    assert Counting(n=8).read_query(("7", "2")) == Count("7", 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 1}, "at least 2 tokens, got n = 1"),
+        ({"n": 8, "n_symbols": 1}, "at least 2 different tokens, got 1"),
+        ({"n": 20, "n_symbols": 2, "n_numbers": 9}, "Counting needs 10 numbers, got n_numbers = 9"),
+    ],
+)
+def test_impossible_sizes_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
+        Counting(**options)

@@ -59,7 +59,6 @@ COMMANDS = MappingProxyType(
         "train": Entry("train:train", FIGURES),
         "eval": Entry("train:evaluate", FIGURES),
         "ask": Entry("ask:ask", FIGURES),
-        "sweep": Entry("sweep:sweep", FIGURES),
         "sample": Entry("tasks:sample", LOOK),
         "score": Entry("tasks:score", LOOK),
         "search": Entry("search:search", LOOK),

@@ -14,10 +14,12 @@ from recherche._lookup import lookup
 
 
 def list_members(
-    family: Annotated[str, typer.Argument(help="tasks, mixers, machines or presets; all of them if left out.")] = "",
+    family: Annotated[
+        str, typer.Argument(help="tasks, mixers, theorems, machines or presets; all of them if left out.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line: family, name, summary.")] = False,
 ) -> None:
-    """List the tasks, mixers, machines and presets that other commands accept.
+    """List the tasks, mixers, theorems, machines and presets that other commands accept.
 
     [bold]Examples[/bold]
 
@@ -62,6 +64,18 @@ def mixers() -> dict[str, str]:
     return {name: first_line(layer) for name, layer in MIXERS.items()}
 
 
+def theorems() -> dict[str, str]:
+    """Programs that `recherche prove` runs."""
+    from recherche.constructions import theorem_5_1
+    from recherche.constructions.catalogue import CONSTRUCTIONS, ORACLE_RECALL
+
+    programs = {
+        name: f"Theorem {construction.theorem}, {construction.architecture}: {construction.statement}"
+        for name, construction in CONSTRUCTIONS.items()
+    }
+    return {**programs, ORACLE_RECALL: (theorem_5_1.__doc__ or "").partition("\n")[0]}
+
+
 def machines() -> dict[str, str]:
     """Turing machines that ship with the package."""
     from recherche.machines import shipped_machines
@@ -77,5 +91,5 @@ def presets() -> dict[str, str]:
 
 
 FAMILIES: Mapping[str, Callable[[], dict[str, str]]] = MappingProxyType(
-    {"tasks": tasks, "mixers": mixers, "machines": machines, "presets": presets}
+    {"tasks": tasks, "mixers": mixers, "theorems": theorems, "machines": machines, "presets": presets}
 )

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from types import MappingProxyType
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 
 import recherche
 from recherche.cli import app as application
-from recherche.cli.app import COMMANDS, DEBUG_VARIABLE, Entry, app
+from recherche.cli.app import COMMANDS, DEBUG_VARIABLE, Entry, app, build_command
 from recherche.errors import InputError
 
 RUN = CliRunner()
@@ -51,9 +52,11 @@ def with_commands(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_of_the_table_exists_and_teaches_by_example(name: str):
-    result = RUN.invoke(app, [name, "--help"])
-    assert result.exit_code == 0, result.output
-    assert f"recherche {name}" in result.output
+    members = getattr(build_command(name, COMMANDS[name]), "commands", {})
+    for words in [[name, member] for member in members] or [[name]]:
+        result = RUN.invoke(app, [*words, "--help"])
+        assert result.exit_code == 0, result.output
+        assert re.search(rf"^ +recherche {' '.join(words)}\b", result.output, re.MULTILINE), "no example"
 
 
 def test_help_lists_every_command():

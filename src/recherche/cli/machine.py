@@ -25,7 +25,12 @@ class Runner(StrEnum):
 
 @machine.command("list")
 def list_machines() -> None:
-    """The machines that ship with the package."""
+    """The machines that ship with the package.
+
+    [bold]Example[/bold]
+
+      recherche machine list
+    """
     from recherche.machines import shipped_machines
 
     console = Console()

@@ -1,4 +1,10 @@
-"""In-context search: what a model asks of its own context, answered exactly and within bounds."""
+"""In-context search: what a model asks of its own context, answered exactly and within bounds.
+
+`BatchRetriever` loads on first use, because it brings a compiler with it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from recherche.queries import AR as AR
 from recherche.queries import CGram as CGram
@@ -19,3 +25,12 @@ from recherche.retrieval.retriever import Retriever as Retriever
 from recherche.retrieval.session import Search as Search
 from recherche.retrieval.session import SearchSession as SearchSession
 from recherche.retrieval.session import read_pattern as read_pattern
+
+if TYPE_CHECKING:
+    from recherche.retrieval.batch import BatchRetriever as BatchRetriever
+
+
+def __getattr__(name: str) -> Any:
+    if name == "BatchRetriever":
+        return import_module("recherche.retrieval.batch").BatchRetriever
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,7 +25,7 @@ from recherche.retrieval.finder import Groups, find
 from recherche.retrieval.index import TokenIndex
 from recherche.retrieval.lexicon import Lexicon
 from recherche.retrieval.limits import Limits, Mode, Paper
-from recherche.retrieval.outcome import Found, RefusedError, Status, Tier
+from recherche.retrieval.outcome import RESERVED, Found, RefusedError, Status, Tier
 from recherche.retrieval.pattern import read_pattern
 from recherche.retrieval.plan import plan_of
 from recherche.retrieval.recognise import recognise
@@ -36,8 +36,6 @@ from recherche.vocab import CONTROL_TOKENS
 
 Tokens = Sequence[str] | Sequence[int] | np.ndarray
 """Strings, or ids where the context has a vocabulary."""
-
-_RESERVED = "The result would hold a control token or a hidden query; ask for what stands outside them."
 
 
 @final
@@ -180,7 +178,7 @@ class Context:
         place = groups[number][0]
         token = self._lexicon.tokens[self._index.token(place)]
         if token in CONTROL_TOKENS:
-            return Found(Status.RESERVED_RESULT, reason=_RESERVED, tier=tier, pattern=pattern)
+            return Found(Status.RESERVED_RESULT, reason=RESERVED, tier=tier, pattern=pattern)
         begin = self._whole(place)
         return Found(Status.OK, [token], (begin, begin + 1), tier=tier, pattern=pattern)
 
@@ -205,7 +203,7 @@ class Context:
             return outcome(status=Status.RESULT_TOO_LONG, reason=reason)
         words = text.words(begin, end)
         if any(not word or word in CONTROL_TOKENS for word in words):
-            return outcome(status=Status.RESERVED_RESULT, reason=_RESERVED)
+            return outcome(status=Status.RESERVED_RESULT, reason=RESERVED)
         if not all(self._lexicon.knows(word) for word in words):
             return outcome(status=Status.NOT_TOKEN_ALIGNED)
         place = text.place_of(begin)

@@ -43,6 +43,8 @@ class Status(Enum):
 
 _ANSWERED = frozenset({Status.OK, Status.NO_MATCH, Status.UNSET_GROUP, Status.EMPTY_RESULT})
 
+RESERVED = "The result would hold a control token or a hidden query; ask for what stands outside them."
+
 
 class Tier(StrEnum):
     """Which part of the retriever gave an answer."""

@@ -94,7 +94,7 @@ class _Printer:
             )
         if kind == "B" and not self._is_ascii:
             raise RefusedError(Status.UNSUPPORTED, r"\B in a text beyond ASCII; name the characters on both sides.")
-        return {"^": r"\A", "$": r"\z", "b": r"\b", "B": r"\B"}[kind]
+        return {"^": "^", "$": r"\z", "b": r"\b", "B": r"\B"}[kind]
 
     def _repeat(self, node: Repeat, budget: int) -> str:
         body, low, high, lazy = node.body, node.low, node.high, "" if node.greedy else "?"

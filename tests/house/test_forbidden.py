@@ -1,4 +1,4 @@
-"""What the package never does: unpickle, draw from global generators, import upwards by `sys.path`."""
+"""What the package never does: unpickle, draw from global generators, run text."""
 
 import ast
 
@@ -17,6 +17,9 @@ FORBIDDEN_CALLS = {
     "eval": "text is parsed, never run",
     "exec": "text is parsed, never run",
 }
+ALLOWED = {  # module -> (call, the reason)
+    "recherche.games.hf_subjects": ("exec", "the recipe that a report prints is the code that made the model"),
+}
 
 
 def forbidden(modules: dict[str, Module]) -> list[str]:
@@ -26,6 +29,7 @@ def forbidden(modules: dict[str, Module]) -> list[str]:
         found = FORBIDDEN_IMPORTS & {imported.split(".")[0] for imported in module.imports()}
         problems += [f"{name} imports {imported}" for imported in sorted(found)]
         calls = {ast.unparse(node.func) for node in ast.walk(module.tree) if isinstance(node, ast.Call)}
+        calls -= set(ALLOWED.get(name, ())[:1])
         problems += [f"{name} calls {call}: {FORBIDDEN_CALLS[call]}" for call in sorted(FORBIDDEN_CALLS.keys() & calls)]
     return problems
 

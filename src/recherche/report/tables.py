@@ -1,10 +1,4 @@
-"""The numbers of a run as rows of text, for tables.
-
->>> short_number(1_234_567), short_number(73_728), short_number(512)
-('1.23M', '73.7k', '512')
->>> duration(4000), duration(75), duration(9)
-('1 h 7 min', '1 min 15 s', '9 s')
-"""
+"""The numbers of a run as rows of text, for tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, final

@@ -171,16 +171,16 @@ class Context:
     def _found_tokens(self, groups: Groups | None, tier: Tier, pattern: str | None) -> Found:
         """The outcome of a plan; a captured group is one token."""
         if groups is None:
-            return Found(Status.NO_MATCH, tier=tier, pattern=pattern)
+            return Found(Status.NO_MATCH, None, None, "", tier, pattern)
         number = 1 if isinstance(self.mode, Paper) else min(groups)
         if number not in groups:
-            return Found(Status.UNSET_GROUP, tier=tier, pattern=pattern)
+            return Found(Status.UNSET_GROUP, None, None, "", tier, pattern)
         place = groups[number][0]
         token = self._lexicon.tokens[self._index.token(place)]
         if token in CONTROL_TOKENS:
-            return Found(Status.RESERVED_RESULT, reason=RESERVED, tier=tier, pattern=pattern)
-        begin = self._whole(place)
-        return Found(Status.OK, [token], (begin, begin + 1), tier=tier, pattern=pattern)
+            return Found(Status.RESERVED_RESULT, None, None, RESERVED, tier, pattern)
+        begin = self._whole(place) if self._extra else place
+        return Found(Status.OK, [token], (begin, begin + 1), "", tier, pattern)
 
     def _found_bytes(self, spans: Spans, blank: Found) -> Found:
         """The outcome of a match in the bytes of the text."""

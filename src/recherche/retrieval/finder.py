@@ -5,6 +5,7 @@ first few do not fit, the rest are tried at once, as arrays: an answer costs at 
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -40,68 +41,51 @@ def find(plan: Plan | Tally, index: TokenIndex, ids: dict[str, int]) -> Groups |
     """
     if isinstance(plan, Tally):
         return _find_tally(plan, index, ids)
-    groups: Groups = {}
-    low = 0
-    if plan.before:
-        runs = [run for piece in plan.before if (run := _run(piece, _OPEN, ids))]
-        earlier = _first(runs, index, plan.anchor, 0)
-        if earlier is None:
-            return None
-        place, run = earlier
-        groups.update(_groups(run, place))
-        low = place + run.length
-    runs = [run for piece in plan.pieces if (run := _run(piece, plan.tail, ids))]
-    if plan.anchor is _LAST:
-        found = _last(runs, index)
-    else:
-        found = _first(runs, index, _FIRST if plan.before else plan.anchor, low)
-    if found is None:
+    if not plan.before:
+        found = _choose(_runs(plan.pieces, plan.tail, ids), index, plan.anchor, 0)
+        return None if found is None else _groups(*found)
+    earlier = _choose(_runs(plan.before, _OPEN, ids), index, plan.anchor, 0)
+    if earlier is None:
         return None
-    place, run = found
-    groups.update(_groups(run, place))
-    return groups
+    place, run = earlier
+    found = _choose(_runs(plan.pieces, plan.tail, ids), index, _FIRST, place + run.length)
+    return None if found is None else _groups(*earlier) | _groups(*found)
 
 
-def _groups(run: _Run, place: int) -> Groups:
+def _groups(place: int, run: _Run) -> Groups:
     return {number: (place + offset, place + offset + 1) for number, offset in run.groups}
 
 
-def _run(piece: Piece, tail: Tail, ids: dict[str, int]) -> _Run | None:
-    try:
-        given = [(offset, ids[token]) for offset, token in piece.given]
-    except KeyError:
-        return None
-    return _Run(given, piece.length, piece.groups, tail)
+def _runs(pieces: tuple[Piece, ...], tail: Tail, ids: dict[str, int]) -> list[_Run]:
+    """The pieces in token ids, without those that ask for a token that occurs nowhere."""
+    runs = []
+    for length, given, groups in pieces:
+        known = [(offset, ids[token]) for offset, token in given if token in ids]
+        if len(known) == len(given):
+            runs.append(_Run(known, length, groups, tail))
+    return runs
 
 
-def _first(runs: list[_Run], index: TokenIndex, anchor: Anchor, low: int) -> tuple[int, _Run] | None:
-    """The earliest place of any run at or after `low`; at the same place the run listed first."""
+def _choose(runs: list[_Run], index: TokenIndex, anchor: Anchor, low: int) -> tuple[int, _Run] | None:
+    """The place of the run that the anchor prefers, at or after `low`; at the same place the run listed first."""
     best: tuple[int, _Run] | None = None
     for run in runs:
         if anchor is _START:
-            place = 0 if _fits(run, index, 0) else None
+            place = 0 if _fits(run, index, 0, run.given) else None
         else:
-            place = _search(run, index, max(low, 1) if anchor is _INNER else low, step=1)
-        if place is not None and (best is None or place < best[0]):
+            place = _search(run, index, 1 if anchor is _INNER and not low else low, step=-1 if anchor is _LAST else 1)
+        if place is not None and (best is None or (place > best[0] if anchor is _LAST else place < best[0])):
             best = place, run
     return best
 
 
-def _last(runs: list[_Run], index: TokenIndex) -> tuple[int, _Run] | None:
-    best: tuple[int, _Run] | None = None
-    for run in runs:
-        place = _search(run, index, 0, step=-1)
-        if place is not None and (best is None or place > best[0]):
-            best = place, run
-    return best
-
-
-def _fits(run: _Run, index: TokenIndex, place: int) -> bool:
+def _fits(run: _Run, index: TokenIndex, place: int, unsure: Sequence[tuple[int, int]]) -> bool:
+    """Whether the run can stand at a place where all but the `unsure` tokens are known to be the given ones."""
     end = place + run.length
     size = len(index)
     if place < 0 or end > size or (run.tail is not _OPEN and (end == size) is not (run.tail is _END)):
         return False
-    for offset, token in run.given:
+    for offset, token in unsure:
         if index.token(place + offset) != token:
             return False
     return not index.hidden or index.is_clear(place, end)
@@ -109,12 +93,14 @@ def _fits(run: _Run, index: TokenIndex, place: int) -> bool:
 
 def _search(run: _Run, index: TokenIndex, low: int, *, step: int) -> int | None:
     """The earliest (step 1) or latest (step -1) place of `run` at or after `low`."""
+    given = run.given
     if run.tail is _END:
         place = len(index) - run.length
-        return place if place >= low and _fits(run, index, place) else None
-    if not run.given:
+        return place if place >= low and _fits(run, index, place, given) else None
+    if not given:
         return _search_clear(run, index, low, step=step)
-    offset, places = _rarest(run, index)
+    offset, distance, places = _rarest(given, index)
+    unsure = [one for one in given if one[0] != offset and one[0] != offset + distance] if len(given) > 1 else ()
     tried = 0
     for number, some in enumerate(places if step > 0 else reversed(places)):
         begin = 0
@@ -122,7 +108,7 @@ def _search(run: _Run, index: TokenIndex, low: int, *, step: int) -> int | None:
             begin = bisect_left(some, low + offset) if isinstance(some, list) else int(some.searchsorted(low + offset))
         for at in range(begin, len(some)) if step > 0 else range(len(some) - 1, begin - 1, -1):
             place = int(some[at]) - offset
-            if _fits(run, index, place):
+            if _fits(run, index, place, unsure):
                 return place
             tried += 1
             if tried == _TRIED_ONE_BY_ONE:
@@ -150,26 +136,24 @@ def _search_clear(run: _Run, index: TokenIndex, low: int, *, step: int) -> int |
     return place if place >= low else None
 
 
-def _rarest(run: _Run, index: TokenIndex) -> tuple[int, list[list[int] | np.ndarray]]:
-    """(offset of the key in the run, its places), over the near pairs of given tokens or else the tokens alone."""
-    keys = _keys(run.given)
-    if len(keys) == 1:
-        offset, distance, first, second = keys[0]
-        return offset, index.positions(distance, first, second)
-    found = [(offset, index.positions(distance, first, second)) for offset, distance, first, second in keys]
-    return min(found, key=lambda one: sum(map(len, one[1])))
+def _rarest(given: list[tuple[int, int]], index: TokenIndex) -> tuple[int, int, list[list[int] | np.ndarray]]:
+    """(offset of a key in the run, its distance, its places), the rarest of a few.
 
-
-def _keys(given: list[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
-    """(offset, distance, first, second) of the keys to compare."""
+    Keys are the near pairs of given tokens, or the tokens alone where no two are near.
+    """
     if len(given) == 1:
         offset, token = given[0]
-        return [(offset, 0, token, token)]
+        return offset, 0, index.positions(0, token, token)
     if len(given) == 3 and given[2][0] - given[0][0] == 2:
         # Of `a ~ v` the outer pair is rarer than either pair with the sign.
-        return [(given[0][0], 2, given[0][1], given[2][1])]
-    pairs = [(o, b - o, t, u) for (o, t), (b, u) in pairwise(given) if b - o <= 2]
-    return (pairs or [(offset, 0, token, token) for offset, token in given])[:_KEYS_COMPARED]
+        return given[0][0], 2, index.positions(2, given[0][1], given[2][1])
+    keys = [(o, b - o, t, u) for (o, t), (b, u) in pairwise(given) if b - o <= 2]
+    keys = keys or [(offset, 0, token, token) for offset, token in given]
+    if len(keys) == 1:
+        offset, distance, first, second = keys[0]
+        return offset, distance, index.positions(distance, first, second)
+    found = [(o, d, index.positions(d, first, second)) for o, d, first, second in keys[:_KEYS_COMPARED]]
+    return min(found, key=lambda one: sum(map(len, one[2])))
 
 
 def _search_at_once(run: _Run, index: TokenIndex, places: list, offset: int, *, step: int, low: int) -> int | None:

@@ -24,6 +24,10 @@ DISTANCES = (0, 1, 2)
 _TAIL_TOKENS = 2048
 _FORK_TOKENS = 128
 _FANOUT = 4
+_DENSE = 4
+
+_Sorted = tuple[np.ndarray | None, np.ndarray, np.ndarray]
+"""(keys in order, or None if the key is the row; where each key's places begin, and the end; places)."""
 
 
 @final
@@ -36,19 +40,24 @@ class Layer:
         self.start = start
         self.before = before
         self.tokens = tokens
-        self._maps: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._maps: dict[int, _Sorted] = {}
 
     def positions(self, distance: int, key: int) -> Int[np.ndarray, " k"]:
         """Ascending places of the first token of each pair with this key."""
-        if distance not in self._maps:
-            self._maps[distance] = self._sort(distance)
-        keys, starts, places = self._maps[distance]
-        row = keys.searchsorted(key)
-        if row == len(keys) or keys[row] != key:
+        found = self._maps.get(distance)
+        if found is None:
+            found = self._maps[distance] = self._sort(distance)
+        keys, starts, places = found
+        row = key
+        if keys is not None:
+            row = int(keys.searchsorted(key))
+            if row == len(keys) or keys[row] != key:
+                return places[:0]
+        elif key >= len(starts) - 1:
             return places[:0]
         return places[starts[row] : starts[row + 1]]
 
-    def _sort(self, distance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _sort(self, distance: int) -> _Sorted:
         window = np.concatenate((self.before, self.tokens)).astype(np.int64)
         skip = max(len(self.before), distance)
         first, second = window[skip - distance : len(window) - distance], window[skip:]
@@ -58,6 +67,8 @@ class Layer:
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
         places = shown[order] + (self.start - len(self.before) + skip - distance)
+        if distance == 0 and len(keys) and keys[-1] < _DENSE * len(keys):
+            return None, keys.searchsorted(np.arange(keys[-1] + 2)), places
         new = np.flatnonzero(np.diff(keys, prepend=-1))
         return keys[new], np.append(new, len(keys)), places
 

@@ -7,8 +7,10 @@
 A plan says the same as its pattern, so both give the same answer. A piece never contains a hidden span.
 """
 
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from recherche.queries import AR, CGram, Count, FirstEdge, Index, LastWrite, NextEdge, Parent, Query
 
@@ -62,26 +64,41 @@ class Tally(NamedTuple):
 
 def plan_of(query: Query) -> Plan | Tally:
     """The plan that says the same as the template of `query`."""
-    match query:
-        case Index(position):
-            return Plan((Piece(position + 1, (), ((1, position - 1),)),), Anchor.START)
-        case AR(key, select):
-            anchor = Anchor.FIRST if select == "first" else Anchor.LAST
-            return Plan((Piece(3, ((0, key),), ((1, 1),)),), anchor)
-        case CGram(prefix):
-            size = len(prefix)
-            return Plan((Piece(2 * size + 1, tuple(enumerate(prefix)), ((1, size),)),))
-        case Count(value, threshold):
-            return Tally(value, threshold)
-        case Parent(child):
-            return Plan((Piece(3, ((1, "-"), (2, child)), ((1, 0),)),))
-        case FirstEdge(vertex):
-            return Plan(_edges_at(vertex))
-        case NextEdge(vertex, after):
-            used = (_edge(after, vertex), _edge(vertex, after))
-            return Plan(_edges_at(vertex), before=used)
-        case LastWrite(pointer):
-            return Plan((Piece(4, ((0, pointer), (1, "="), (3, ";")), ((1, 2),)),), Anchor.LAST)
+    return _PLANS[type(query)](query)
+
+
+def _index(query: Index) -> Plan:
+    return Plan((Piece(query.position + 1, (), ((1, query.position - 1),)),), Anchor.START)
+
+
+def _associative_recall(query: AR) -> Plan:
+    return Plan((Piece(3, ((0, query.key),), ((1, 1),)),), Anchor.FIRST if query.select == "first" else Anchor.LAST)
+
+
+def _c_gram(query: CGram) -> Plan:
+    size = len(query.prefix)
+    return Plan((Piece(2 * size + 1, tuple(enumerate(query.prefix)), ((1, size),)),))
+
+
+def _count(query: Count) -> Tally:
+    return Tally(query.value, query.threshold)
+
+
+def _parent(query: Parent) -> Plan:
+    return Plan((Piece(3, ((1, "-"), (2, query.child)), ((1, 0),)),))
+
+
+def _first_edge(query: FirstEdge) -> Plan:
+    return Plan(_edges_at(query.vertex))
+
+
+def _next_edge(query: NextEdge) -> Plan:
+    used = (_edge(query.after, query.vertex), _edge(query.vertex, query.after))
+    return Plan(_edges_at(query.vertex), before=used)
+
+
+def _last_write(query: LastWrite) -> Plan:
+    return Plan((Piece(4, ((0, query.pointer), (1, "="), (3, ";")), ((1, 2),)),), Anchor.LAST)
 
 
 def _edge(u: str, v: str) -> Piece:
@@ -93,3 +110,17 @@ def _edges_at(vertex: str) -> tuple[Piece, Piece]:
         Piece(3, ((1, "~"), (2, vertex)), ((1, 0),)),
         Piece(3, ((0, vertex), (1, "~")), ((2, 2),)),
     )
+
+
+_PLANS: Mapping[type, Callable[[Any], Plan | Tally]] = MappingProxyType(
+    {
+        Index: _index,
+        AR: _associative_recall,
+        CGram: _c_gram,
+        Count: _count,
+        Parent: _parent,
+        FirstEdge: _first_edge,
+        NextEdge: _next_edge,
+        LastWrite: _last_write,
+    }
+)

@@ -87,7 +87,7 @@ def _shape(template: str) -> re.Pattern[str]:
 
 
 def _unescape(text: str) -> str:
-    return _ESCAPED.sub(r"\1", text)
+    return _ESCAPED.sub(r"\1", text) if "\\" in text else text
 
 
 _EDGE = "(?:(T) ~ <q>|<q> ~ (T))(?: |$)"

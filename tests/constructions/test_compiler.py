@@ -33,10 +33,19 @@ def test_a_program_without_operations_repeats_what_it_emits(layout):
     assert model.vocab.tokens[int(logits.argmax())] == "YES"
 
 
-def test_d_model_is_a_power_of_four_with_room_for_every_register():
+@pytest.mark.parametrize(("num_specials", "d_model"), [(4, 16), (10, 16), (11, 64), (58, 64), (59, 256)])
+def test_with_attention_d_model_is_a_power_of_four_with_room_for_every_register(num_specials, d_model):
+    specials = tuple(f"t{i}" for i in range(num_specials - 1))
+    p = Program("wide", ("<s>", *specials), 8, Transformer())
+    p.copy(p.number, 0)
+    assert p.registers.n_coordinates == num_specials + 6
+    assert compile_program(p).shape.d_model == d_model
+
+
+def test_without_attention_d_model_is_a_multiple_of_eight():
     p = Program("wide", ("<s>",), 8, LinearRNN())
     p.lag(p.number, 20)
-    assert compile_program(p).shape.d_model == 64
+    assert compile_program(p).shape.d_model == 32
 
 
 def test_sharpness_scales_the_queries_alone():

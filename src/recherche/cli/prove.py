@@ -42,7 +42,9 @@ def prove(
     graph: Annotated[Path | None, typer.Option(help="A graph file to run one istree program on.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Print the programs instead of running them.")] = False,
     export: Annotated[Path | None, typer.Option(help="Folder for the weights of each program.")] = None,
-    docs: Annotated[Path | None, typer.Option(help="Folder for theorems.md and its figures.")] = None,
+    docs: Annotated[
+        Path | None, typer.Option(help="Folder for theorems.md (or certificates.md) and its figures.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
 ) -> None:
     """Build each theorem's weights, let the model generate, compare every token with an oracle.
@@ -57,6 +59,7 @@ def prove(
       recherche prove ar-transformer --show            registers and layers
       recherche prove index-transformer --certificates
       recherche prove all --docs docs                  writes docs/theorems.md
+      recherche prove 4.6 5.6 --certificates --docs docs
     """
     from recherche.constructions.catalogue import CONSTRUCTIONS, named
 
@@ -71,7 +74,7 @@ def prove(
     elif graph is not None:
         raise typer.Exit(_run_graph(programs, graph, console))
     elif certificates:
-        _certify(programs, as_json=as_json)
+        _certify(programs, as_json=as_json, docs=docs)
     else:
         proofs = _prove_all(chosen, sizes_of=_sizes(n, full=full), bits=precision, as_json=as_json)
         if docs is not None:
@@ -180,12 +183,16 @@ def _export(programs: "list[Construction]", folder: Path, capacity: int, console
         console.print(f"{folder / construction.name}: N = {capacity}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _certify(programs: "list[Construction]", *, as_json: bool) -> None:
+def _certify(programs: "list[Construction]", *, as_json: bool, docs: Path | None) -> None:
     from recherche.constructions.certificates import certify
+    from recherche.constructions.document import write_certificates
 
+    measured = []
     for construction in programs:
-        certificate = certify(construction)
-        print(json.dumps(certificate.as_json()) if as_json else str(certificate), flush=True)
+        measured.append(certify(construction))
+        print(json.dumps(measured[-1].as_json()) if as_json else str(measured[-1]), flush=True)
+    if docs is not None:
+        write_certificates(docs, measured)
 
 
 def _write_docs(folder: Path, proofs: "list[Proof]") -> None:

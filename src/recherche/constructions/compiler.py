@@ -7,7 +7,7 @@
 The last feed-forward writes the output. It first subtracts what the readout coordinates hold (the token's own
 embedding), then adds, row by row of the program's emissions, [2v, -1] on the number coordinates or a value on a
 special's. d_model is the smallest power of 4 with room for all coordinates, so that sqrt(d) is a power of two and
-scores stay exact.
+scores stay exact; without attention there is no sqrt(d), and the next multiple of 8 does.
 
 Reference: Lindner et al. (2023), Tracr: compiled Transformers, https://arxiv.org/abs/2301.05062
 """
@@ -59,9 +59,7 @@ def compile_program(program: Program, *, sharpness: int = SHARPNESS) -> PaperMod
         sharpness: lambda, a power of two.
     """
     layers = _plan(program)
-    d_model = 4
-    while d_model < program.registers.n_coordinates:
-        d_model *= 4
+    d_model = _d_model(program.registers.n_coordinates, scaled=any(layer.heads for layer in layers))
     shape = ModelShape(
         specials=program.specials,
         n_numbers=program.capacity,
@@ -74,6 +72,13 @@ def compile_program(program: Program, *, sharpness: int = SHARPNESS) -> PaperMod
         for block, layer in zip(model.blocks, layers, strict=True):
             writer.fill(block, layer)
     return model
+
+
+def _d_model(n_coordinates: int, *, scaled: bool) -> int:
+    """A width with room for all coordinates; if scores are scaled by its root, a power of 4."""
+    if not scaled:
+        return -(-n_coordinates // 8) * 8
+    return 4 ** ((n_coordinates - 1).bit_length() + 1 >> 1)
 
 
 def _shape_of(layer: _Layer, mixer: str) -> BlockShape:

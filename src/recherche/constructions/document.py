@@ -1,4 +1,4 @@
-"""docs/theorems.md: for each theorem the statement, the argument, the layers, and what was checked.
+"""docs/theorems.md and docs/certificates.md: for each theorem the argument, the layers, and what was checked.
 
 Everything is taken from the code: the argument is the docstring of the theorem's module, the layers are drawn from the
 program, the numbers come from the proofs that were just run.
@@ -7,11 +7,13 @@ Reference: Wen, Dang & Lyu (2024), Sections 4 and 5, https://arxiv.org/abs/2402.
 """
 
 import inspect
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from recherche.constructions import catalogue, theorem_5_1
+from recherche.constructions.certificates import CAPACITIES, Certificate, draw_precision
 from recherche.constructions.construction import Construction
 from recherche.constructions.drawing import draw_program
 from recherche.constructions.proof import Proof
@@ -20,7 +22,7 @@ FIGURES = "figures"
 
 INTRODUCTION = """# Theorems that run
 
-Written by `recherche prove all --docs docs`; the arguments are those of the modules `recherche.constructions.theorem_*`.
+Written by `recherche prove all --docs docs`; the arguments are the modules' own, `recherche.constructions.theorem_*`.
 Each program is compiled to weights of the paper's own layers and generates token by token, with the decoding loop and
 the retriever that trained models use; every token is compared with an oracle's. How to read a program:
 `recherche prove NAME --show`; its weights: `recherche prove NAME --export DIR`.
@@ -78,3 +80,32 @@ def _row(proof: Proof) -> str:
         f"{proof.margin:.2g}",
     )
     return f"| {' | '.join(map(str, cells))} |"
+
+
+CERTIFICATES = """# Certificates
+
+Written by `recherche prove 4.6 4.7 5.6 5.7 --certificates --docs docs`. The number of weights that are not zero is the
+same for every capacity N; the largest weight grows as a power of N; and the smallest p for which R_p gets every sampled
+problem right grows with log n, by the bits per doubling in the last column (p up to 53, where float64 holds R_p
+exactly).
+
+![smallest exact p against n](figures/precision.svg)
+"""
+
+
+def write_certificates(folder: Path, certificates: list[Certificate]) -> None:
+    """Write `certificates.md` and the figure of the smallest exact p below `folder`."""
+    (folder / FIGURES).mkdir(parents=True, exist_ok=True)
+    draw_precision(certificates, folder / FIGURES / "precision.svg")
+    sizes = " | ".join(f"largest weight, N = {capacity:,}" for capacity in CAPACITIES)
+    head = f"| program | nonzeros | {sizes} | smallest exact p at n | bits per doubling |"
+    rows = [head, "|" + " --- |" * (4 + len(CAPACITIES)), *map(_certificate_row, certificates)]
+    (folder / "certificates.md").write_text("\n".join([CERTIFICATES, *rows]) + "\n", encoding="utf-8")
+
+
+def _certificate_row(certificate: Certificate) -> str:
+    weights = " | ".join(f"2^{math.log2(weight):.0f}" for weight in certificate.max_abs_weight.values())
+    bits = ", ".join(f"{bits} at {n}" for n, bits in certificate.smallest_bits.items())
+    slope = "" if certificate.bits_per_doubling is None else f"{certificate.bits_per_doubling:.1f}"
+    nonzeros = next(iter(certificate.nonzeros.values()))
+    return f"| {certificate.program} | {nonzeros} | {weights} | {bits} | {slope} |"

@@ -17,7 +17,7 @@ COLOURS = {"attention": "#dbe7f6", "linear": "#e3f1df", "feed-forward": "#f6f0df
 
 def parts_of(program: Program) -> list[tuple[str, str, list[str]]]:
     """(layer, kind, lines) for each part that does something, from the bottom to the top."""
-    parts = []
+    parts: list[tuple[str, str, list[str]]] = []
     for stage in range(1, 2 * program.n_layers + 1):
         layer = (stage + 1) // 2
         kind = program.layout.mixer(layer) if stage % 2 else "feed-forward"

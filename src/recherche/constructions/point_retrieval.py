@@ -79,8 +79,8 @@ class RetrievalTask:
 
     def groups(self, sizes: Sizes) -> Iterator[tuple[int, bool, list[Problem]]]:
         """(size, exhaustive, problems) for each part of `sizes`."""
-        if sizes.exhaustive:
-            yield sizes.exhaustive, True, self.exhaustive(sizes.exhaustive)
+        if sizes.exhaustive and (problems := self.exhaustive(sizes.exhaustive)):
+            yield sizes.exhaustive, True, problems
         for n, count in sizes.sampled:
             yield n, False, self.sampled(n, count)
 

@@ -11,6 +11,7 @@ import math
 
 import torch
 
+from recherche.constructions.blocks import Attention, LinearUnit, ReGLU
 from recherche.constructions.compiler import compile_program
 from recherche.constructions.construction import Construction, Sizes, Suite
 from recherche.constructions.model import PaperModel
@@ -24,7 +25,7 @@ def round_model(model: PaperModel, rounding: FixedPoint) -> PaperModel:
         for parameter in model.parameters():
             parameter.copy_(rounding(parameter))
     for module in model.modules():
-        if hasattr(module, "rounding"):
+        if isinstance(module, (Attention, LinearUnit, ReGLU)):
             module.rounding = rounding
     return model
 

@@ -49,21 +49,21 @@ def tour_program(capacity: int) -> Program:
     u = p.copy(v, 1, name="u")
     second = p.copy(p.special(EDGE), 1, name="second end")
     first_end = p.copy(v, 2, name="first end")
-    plus_one = p.invert(p.count_inverse(keys=v, queries=v, name="1 / (c + 1)"), name="c + 1")
-    m_plus_one = p.invert(p.count_inverse(keys=p.special(EDGE), queries=ALWAYS, name="1 / (m + 1)"), name="m + 1")
+    plus_one = p.invert(p.count_inverse(keys=v, queries=v, name="1/(c+1)"), name="c+1")
+    m_plus_one = p.invert(p.count_inverse(keys=p.special(EDGE), queries=ALWAYS, name="1/(m+1)"), name="m+1")
     parent = p.match(keys=v, queries=v, values=u, where=touring, name="parent")
     entered = p.is_zero(u - parent, name="entered")
-    c_second, c_first = plus_one - 1, p.copy(plus_one, 2, name="c + 1 of first end") - 1
+    c_second, c_first = plus_one - 1, p.copy(plus_one, 2, name="c'+1") - 1
 
     came_by = p.match(
-        keys=(first_end, v), queries=(v, u), values=c_first, where=second, unless=entered, name="rank, v first"
+        keys=(first_end, v), queries=(v, u), values=c_first, where=second, unless=entered, name="rank (v first)"
     ) + p.match(
-        keys=(first_end, v), queries=(u, v), values=c_second, where=second, unless=entered, name="rank, v second"
+        keys=(first_end, v), queries=(u, v), values=c_second, where=second, unless=entered, name="rank (v second)"
     )
     following = [
-        p.match(keys=(first_end, c_first), queries=(v, came_by + k), values=v, where=second, name=f"next {k}, v first")
+        p.match(keys=(first_end, c_first), queries=(v, came_by + k), values=v, where=second, name=f"next {k} (v first)")
         + p.match(
-            keys=(v, c_second), queries=(v, came_by + k), values=first_end, where=second, name=f"next {k}, v second"
+            keys=(v, c_second), queries=(v, came_by + k), values=first_end, where=second, name=f"next {k} (v second)"
         )
         for k in (1, 2)
     ]
@@ -73,7 +73,7 @@ def tour_program(capacity: int) -> Program:
 
 def _emit_move(p: Program, touring: Affine, parent: Affine, following: list[Affine], m_plus_one: Affine) -> None:
     """The table of the next token."""
-    to_parent = p.is_zero(following[0] - parent, name="next 1 = parent")
+    to_parent = p.is_zero(following[0] - parent, name="parent is next")
     none = [p.is_zero(vertex, name=f"no next {k}") for k, vertex in enumerate(following, start=1)]
     root = p.is_zero(parent, name="root")
     complete = p.is_zero(p.position + 2 - 5 * m_plus_one, name="all edges walked")

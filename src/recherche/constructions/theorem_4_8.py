@@ -106,8 +106,8 @@ def _fetch(p: Program, rnn: CircuitRNN, operands: list[_Operand], begin: Affine,
 def _emit_token(p: Program, rnn: CircuitRNN, between: Affine, last: Affine) -> None:
     """After a block, or at <d>: the prompt's next token, or what the RNN has put out."""
     end = p.match(keys=p.special(END_OF_DATA), queries=ALWAYS, values=p.position, name="position of <d>")
-    count = p.count_inverse(keys=p.one_of(rnn.alphabet), queries=ALWAYS, name="1 / (c + 1)")
-    plus_one = p.invert(count, name="c + 1")
+    count = p.count_inverse(keys=p.one_of(rnn.alphabet), queries=ALWAYS, name="1/(c+1)")
+    plus_one = p.invert(count, name="c+1")
     more = p.is_nonnegative(2 * end - 4 - plus_one, name="prompt has more")
     copied = p.match(
         keys=p.position - 1, queries=plus_one - end + 2, values=p.code_of(rnn.alphabet), name="next of prompt"
@@ -162,7 +162,7 @@ def _suites(sizes: Sizes) -> Iterator[Suite]:
             size = int(generator.integers(max(2, n_gates // 2), n_gates + 1))
             rnn = random_circuit(generator, n_state=int(generator.integers(1, 4)), n_gates=size)
             length = int(generator.integers(1, 6))
-            yield _suite(rnn, [tuple(generator.choice(rnn.alphabet, size=length).tolist())], exhaustive=False)
+            yield _suite(rnn, [tuple(generator.choice(["a", "b"], size=length).tolist())], exhaustive=False)
 
 
 CONSTRUCTIONS = (

@@ -165,32 +165,31 @@ def _emit_found(p: Program, found: Affine, *, when: Forms) -> None:
 
 def reference_text(edges: Edges, n: int) -> tuple[str, ...]:
     """The completion by an ordinary depth-first search over adjacency lists."""
-    neighbours: dict[int, list[int]] = {v: [] for v in range(1, n + 1)}
+    neighbours: dict[int, list[int]] = {vertex: [] for vertex in range(1, n + 1)}
     text: list[str] = []
     for u, v in edges:
         neighbours[u].append(v)
         neighbours[v].append(u)
         text += [COLON, str(u), str(len(neighbours[u])), str(v), str(len(neighbours[v]))]
-    parents: dict[int, int | None] = {1: None}
+    parents: dict[int, int] = {1: 0}
 
-    def named(v: int | None) -> str:
-        return FAILED if v is None else str(v)
+    def named(vertex: int) -> str:
+        return str(vertex) if vertex else FAILED
 
-    v: int | None = 1
-    k = 1
-    while v is not None:
-        x = neighbours[v][k - 1] if k <= len(neighbours[v]) else None
-        text += [ASK, named(parents[v]), str(v), str(k), named(x), named(parents.get(x) if x else None)]
-        if x is None:
-            k = 0 if parents[v] is None else neighbours[parents[v]].index(v) + 2
-            v = parents[v]
-        elif x == parents[v]:
+    at, k = 1, 1
+    while at:
+        x = neighbours[at][k - 1] if k <= len(neighbours[at]) else 0
+        text += [ASK, named(parents[at]), str(at), str(k), named(x), named(parents.get(x, 0))]
+        if not x:
+            k = neighbours[parents[at]].index(at) + 2 if parents[at] else 0
+            at = parents[at]
+        elif x == parents[at]:
             k += 1
         elif x in parents:
             return (*text, NO)
         else:
-            parents[x] = v
-            v, k = x, 1
+            parents[x] = at
+            at, k = x, 1
     return (*text, YES if len(parents) == len(edges) + 1 else NO)
 
 

@@ -25,7 +25,7 @@ def test_copy_holds_the_value_so_many_tokens_ago(texts, audited, back):
 
 def test_count_is_the_correctly_rounded_reciprocal(texts, audited):
     p = Program("count", ("<s>", "~"), 40, Transformer())
-    p.count_inverse(keys=p.number, queries=p.number, where=1 - p.special("~") - p.special("<s>"))
+    p.count_inverse(keys=p.number, queries=p.number, where=1 - p.one_of(("<s>", "~")))
     for report in audited(p, texts([*NUMBERS, "~"], length=40, count=3)):
         assert report.largest_error == 0
 

@@ -46,7 +46,7 @@ def test_erratum_15_heads_that_split_occurrences_average_two_vertices():
     """C.27 looks for 1/4 among the values 1/3 and 1/6 of `next`: both are equally near.
 
     The vertex is the first end of edges 2 and 5 and the second end of 1, 3 and 4, so a head for first ends sees only
-    the reciprocals 1/3 and 1/6 of its occurrence numbers, and returns the mean of their neighbours. Integers cannot tie.
+    the reciprocals 1/3 and 1/6 of its occurrence numbers, and returns the mean of two neighbours. Integers cannot tie.
     """
     reciprocals = torch.tensor([1 / 3, 1 / 6], dtype=torch.float64)
     integers = torch.tensor([2.0, 5.0], dtype=torch.float64)

@@ -155,7 +155,7 @@ def query_lines() -> Iterator[Line]:
     before: dict[str, float] = {}
     for n in SIZES:
         text = mixed_text(n)
-        context = Retriever().context(text.tokens)
+        context = Retriever(limits=Limits(deadline_ms=30_000)).context(text.tokens)
         for row in ROWS:
             references = {"re on re-joined text": search_with_re}
             if row.against_re2:

@@ -32,6 +32,13 @@ def test_integers_flags_and_vanishing_keys_pass():
         pytest.param(
             lambda: check_head(REGISTERS, "x", Head(((NUMBER, NUMBER * 2**50),), NUMBER)), "may reach", id="exactness"
         ),
+        pytest.param(
+            lambda: check_head(
+                Registers("example", ("<s>",), 2**21, Transformer()), "x", Head(((HALF, HALF),), HALF, sharpening=4)
+            ),
+            "float64 tells reciprocals apart only up to 1048576",
+            id="inversion",
+        ),
     ],
 )
 def test_a_breach_says_what_and_why(breach, message):

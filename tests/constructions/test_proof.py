@@ -7,6 +7,7 @@ from recherche.constructions.catalogue import CONSTRUCTIONS
 from recherche.constructions.compiler import compile_program
 from recherche.constructions.construction import Case, Sizes
 from recherche.constructions.proof import batches, checked_cases, decode_margin, difference, prove
+from recherche.errors import ConfigError
 
 TINY = Sizes(2, ((6, 2),))
 
@@ -42,6 +43,11 @@ def test_a_weight_that_is_off_by_a_little_is_seen_by_the_audit():
 
     (proof,) = prove(CONSTRUCTIONS["ar-transformer"], Sizes(2, ()), compile_suite=compile_and_nudge)
     assert any("register one should be 1" in message for message in proof.messages)
+
+
+def test_a_size_without_problems_is_refused():
+    with pytest.raises(ConfigError, match="3gram-hybrid has no problems of the sizes"):
+        prove(CONSTRUCTIONS["3gram-hybrid"], Sizes(0, ((2, 5),)))
 
 
 def test_json_lines_have_every_field_that_is_promised():

@@ -1,5 +1,7 @@
 """Machines as text and as tables."""
 
+import pytest
+
 from recherche.constructions.construction import Sizes
 from recherche.constructions.layout import LinearRNN
 from recherche.constructions.program import Program
@@ -11,6 +13,7 @@ from recherche.constructions.turing import (
     symbol_token,
     transition_table,
 )
+from recherche.errors import InputError
 from recherche.machines import run_machine, shipped_machines
 
 INCREMENT = shipped_machines()["increment"]
@@ -44,6 +47,8 @@ def test_pointers_are_shifted_by_the_cells_left_of_the_word():
 def test_runs_that_need_too_large_numbers_are_left_out():
     assert SIMULATION.fits(INCREMENT, "1")
     assert not SIMULATION.fits(INCREMENT, "1" * 40)
+    with pytest.raises(InputError, match=r"writes its tape of 42 cells as one number.*hybrid, rag"):
+        SIMULATION.suite(INCREMENT, ["1" * 40], exhaustive=False)
 
 
 def test_suites_hold_every_short_word_of_every_machine():

@@ -87,7 +87,10 @@ def smallest_bits(construction: Construction, sizes: tuple[int, ...]) -> dict[in
     """The smallest exact p for each size, as far as it is at most 53."""
     found = {}
     for n in sizes:
-        bits = smallest_exact_bits(construction, construction.sizes.only(n))
+        only = construction.sizes.only(n)
+        if next(construction.suites(only), None) is None:
+            continue
+        bits = smallest_exact_bits(construction, only)
         if bits is None:
             break
         found[n] = bits

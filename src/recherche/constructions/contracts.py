@@ -11,6 +11,9 @@ from recherche.constructions.primitives.attention import Head
 from recherche.constructions.registers import Registers
 from recherche.errors import CertificateError
 
+LARGEST_INVERTIBLE = 2**20
+"""Counts up to here are recovered from their reciprocals; the proof stands at `Invert`."""
+
 EXACT = 2**53
 """Integers up to here are float64 numbers, and so are all partial sums of a score bounded by it."""
 
@@ -65,7 +68,13 @@ def check_head(registers: Registers, what: str, head: Head) -> None:
         CertificateError: a key or query may be fractional, or the scores too large.
     """
     if head.sharpening != 1:
-        return  # `Invert` reads a reciprocal; its proof bounds the error itself
+        # `Invert` reads a reciprocal; its proof bounds the error, for capacities up to here.
+        if registers.capacity > LARGEST_INVERTIBLE:
+            raise CertificateError(
+                f"Program {registers.program} inverts counts among {registers.capacity} positions; "
+                f"float64 tells reciprocals apart only up to {LARGEST_INVERTIBLE}; lower the capacity."
+            )
+        return
     for key, query in head.pairs:
         for form in (key, query):
             if not form.integer:

@@ -17,6 +17,9 @@ from recherche.constructions.construction import Case, Sizes
 from recherche.tasks import EulerTour, HardGraphs, IsTree, NearTrees, RandomTrees, RetrievalTour
 
 Edges = list[tuple[int, int]]
+SMALLEST_RANDOM = 4
+"""Hard instances need two hubs and two more vertices."""
+
 CaseOf = Callable[[Edges, int], Case]
 """The case of a graph with n vertices, given by its edges in the order of the prompt."""
 
@@ -40,7 +43,7 @@ def _presented(edges: Edges, generator: np.random.Generator) -> Edges:
 
 def random_graphs(n: int, count: int) -> Iterator[tuple[int, Edges]]:
     """`count` graphs on n vertices, of three kinds in turn."""
-    kinds = (RandomTrees(), NearTrees(), HardGraphs()) if n >= 4 else (RandomTrees(), NearTrees())
+    kinds = (RandomTrees(), NearTrees(), HardGraphs())
     keys = numpy_generator(n, "random graphs").integers(0, 2**63, size=count).tolist()
     for i, key in enumerate(keys):
         problem = IsTree(n_nodes=n, graphs=kinds[i % len(kinds)]).example(key).problem
@@ -52,7 +55,8 @@ def graph_cases(sizes: Sizes, case_of: CaseOf) -> Iterator[tuple[int, bool, list
     if sizes.exhaustive:
         yield sizes.exhaustive, True, [case_of(edges, n) for n, edges in small_graphs(sizes.exhaustive)]
     for size, count in sizes.sampled:
-        yield size, False, [case_of(edges, n) for n, edges in random_graphs(size, count)]
+        if size >= SMALLEST_RANDOM:
+            yield size, False, [case_of(edges, n) for n, edges in random_graphs(size, count)]
 
 
 def task_case(protocol: EulerTour | RetrievalTour, edges: Edges, n: int) -> Case:

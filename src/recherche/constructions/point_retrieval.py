@@ -47,9 +47,14 @@ class Problem:
 @final
 @dataclass(frozen=True, slots=True)
 class RetrievalTask:
-    """One of the four tasks: its queries for given tokens, and the answer to a query (None if there is none)."""
+    """One of the four tasks: its queries for given tokens, and the answer to a query (None if there is none).
+
+    Attributes:
+        smallest: no problem has fewer tokens.
+    """
 
     name: str
+    smallest: int
     queries: Callable[[Tokens], Iterator[Tokens]]
     draw_query: Callable[[np.random.Generator, Tokens], Tokens]
     solve: Callable[[Tokens, Tokens], str | None]
@@ -82,7 +87,8 @@ class RetrievalTask:
         if sizes.exhaustive and (problems := self.exhaustive(sizes.exhaustive)):
             yield sizes.exhaustive, True, problems
         for n, count in sizes.sampled:
-            yield n, False, self.sampled(n, count)
+            if n >= self.smallest:
+                yield n, False, self.sampled(n, count)
 
 
 def _after_gram(x: Tokens, gram: Tokens) -> str | None:
@@ -100,7 +106,7 @@ def _any_position(generator: np.random.Generator, x: Tokens) -> Tokens:
     return (int(generator.integers(1, len(x) + 1)),)
 
 
-INDEX = RetrievalTask("index", _positions, _any_position, lambda x, query: str(x[query[0] - 1]))
+INDEX = RetrievalTask("index", 1, _positions, _any_position, lambda x, query: str(x[query[0] - 1]))
 
 
 def cgram_task(c: int) -> RetrievalTask:
@@ -113,7 +119,7 @@ def cgram_task(c: int) -> RetrievalTask:
         start = int(generator.integers(0, len(x) - c + 1))
         return x[start : start + c - 1]
 
-    return RetrievalTask("ar" if c == 2 else f"{c}gram", queries, draw_query, _after_gram)
+    return RetrievalTask("ar" if c == 2 else f"{c}gram", c, queries, draw_query, _after_gram)
 
 
 AR = cgram_task(2)
@@ -131,6 +137,7 @@ def _near_threshold(generator: np.random.Generator, x: Tokens) -> Tokens:
 
 COUNTING = RetrievalTask(
     "counting",
+    1,
     _values_and_thresholds,
     _near_threshold,
     lambda x, query: YES if x.count(query[0]) > query[1] else NO,

@@ -27,7 +27,7 @@ from recherche.constructions.compiler import compile_program, largest_weight, no
 from recherche.constructions.construction import Case, Construction, Sizes, Suite
 from recherche.constructions.model import PaperModel
 from recherche.decoding import generate
-from recherche.errors import CertificateError
+from recherche.errors import CertificateError, ConfigError
 from recherche.retrieval import Limits, Retriever, SearchSession
 from recherche.vocab import END_SEARCH
 
@@ -90,6 +90,9 @@ def prove(
         compile_suite: makes the model; the default compiles the suite's program.
         check: what else a few cases are put to; the default is `check_guarantees`.
         advance: is told how many more cases are done.
+
+    Raises:
+        ConfigError: there are no problems of these sizes.
     """
     proofs: dict[bool, Proof] = {}
     for suite in construction.suites(sizes):
@@ -109,6 +112,8 @@ def prove(
         for case in checked_cases(suite.cases):
             (check or check_guarantees)(proof, suite, model, case)
         proof.seconds += time.perf_counter() - started
+    if not proofs:
+        raise ConfigError(f"{construction.name} has no problems of the sizes {sizes}; choose a larger n.")
     return list(proofs.values())
 
 

@@ -17,11 +17,12 @@ from typing import final
 from recherche.constructions.affine import Affine
 from recherche.constructions.construction import Case, Sizes, Suite
 from recherche.constructions.program import Program
+from recherche.errors import InputError
 from recherche.machines import MOVES, Machine, Run, run_machine, shipped_machines
 from recherche.vocab import NO, YES
 
 LARGEST_VOCABULARY = 1 << 18
-"""Number tokens that a model may have in a suite; runs that need more are left out."""
+"""Number tokens that a model may have; suites leave out runs that need more."""
 
 
 def symbol_token(symbol: str) -> str:
@@ -136,10 +137,19 @@ class Simulation:
         """The program for one machine and the words that it is to read."""
         runs = [run_machine(machine, word, max_steps=max_steps) for word in words]
         room = self.room(words, runs)
+        self._check_capacity(machine, room)
         cases = [self.case(machine, word, run, room) for word, run in zip(words, runs, strict=True)]
         capacity = max(self.capacity(machine, room), *(len(case.text) for case in cases))
         program = self.program(machine, capacity, room)
         return Suite(program=program, cases=cases, n=max(map(len, words)), exhaustive=exhaustive)
+
+    def _check_capacity(self, machine: Machine, room: int) -> None:
+        if self.capacity(machine, room) > LARGEST_VOCABULARY:
+            raise InputError(
+                f"This way to run machine {machine.name!r} writes its tape of {room} cells as one number, up to "
+                f"{float(self.capacity(machine, room)):.3g}, and {LARGEST_VOCABULARY:,} number tokens are allowed; "
+                "use a shorter word, or another way to run it (hybrid, rag)."
+            )
 
     def suites(self, sizes: Sizes) -> Iterator[Suite]:
         """Every shipped machine on every short word, then long palindromes and carries."""

@@ -164,10 +164,10 @@ class CountInverse:
 class Invert:
     """The integer c, given r = 1 / c as `CountInverse` leaves it, correctly rounded; needs 1 <= c <= position.
 
-    Score L (2 r k - r^2 k^2) = L (1 - (r k - 1)^2) with L >= N^2 a power of two. At k = c it is L up to rounding; at
-    another k it is smaller by L (k - c)^2 / c^2 >= L / N^2 >= 1. The rounding of r (relative 2^-53), of r^2 and of
-    the products moves a score by at most L 2^-50 times (k / c)^2, which at k = c, c +- 1 is far below 1, and
-    elsewhere far below the gap. So the weights are exactly one-hot at k = c, and the value there, its position, is c.
+    Score L (2 r k - r^2 k^2) = L (1 - (r k - 1)^2) with L >= N^2 a power of two: L at k = c, and at another k smaller
+    by L (k - c)^2 / c^2 >= L / N^2 >= 1. The roundings of r, r^2 and the products (2^-53 each, relative) move a score
+    by at most L 2^-50 max(1, k^2 / c^2). That is less than 2^-50 N^2 times the gap, so for N <= 2^20 the gap stays
+    above 1/2; lambda / 2 still makes the weights exactly one-hot at k = c, and the value there, its position, is c.
     """
 
     reciprocal: Affine

@@ -30,8 +30,8 @@ class Match:
     and at <s>, where keys and `where` vanish (contract), it is -W / 2 + tie. A match scores at least 1 - N; a position
     that does not match, or is excluded, at most -W + N; and -W + N < -W / 2 - 1 <= score of <s> <= -W / 2 + 1 < 1 - N.
     So the largest score lies at a match if there is one, and at <s> if there is none. Among matches, which have
-    different positions, tie(k) = -k (first), k (last) or -(k - near)^2 (nearest, with W >= 4 N^2 for N^2 in place
-    of N; of two equally near ones both count half) decides by at least 1.
+    different positions, tie(k) = -k (first), k (last) or -(k - near)^2 (nearest, with W >= 4 D^2 for D >= |k - near|;
+    of two equally near ones both count half) decides by at least 1.
 
     Expanded, with nu = 1 outside <s> and 0 there:  nu * -W |b|^2  +  a_i * 2 W b_i  +  |a|^2 * -W.
     """
@@ -98,8 +98,8 @@ def match(
     near: Affine | None = None,
 ) -> Match:
     """The head of `Match`; see there for the proof."""
-    reach = stream.capacity if select != "nearest" else stream.capacity**2
-    W = 1 << (4 * reach - 1).bit_length()
+    reach = stream.capacity if near is None else max(stream.capacity - near.low, near.high, 1) ** 2
+    W = 1 << (4 * int(reach) - 1).bit_length()
     inside = stream.inside
     pairs = [(inside, -W * norm(stream, queries))]
     pairs += [(key, 2 * W * query) for key, query in zip(keys, queries, strict=True)]

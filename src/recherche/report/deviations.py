@@ -19,6 +19,7 @@ class Deviation(NamedTuple):
 _SEARCHES = Deviation(
     "Searches", "executed while the model generates, on its own context", "results written by the data generator"
 )
+_TRACE = Deviation("Retrieval trace", "no parent query at a first visit: the record was just written", "Algorithm 2")
 _SMALL_RECIPE = (
     Deviation("Model", "2 to 4 layers, d_model 64, SwiGLU 2x, QK-norm", "8 to 16 layers at 0.5M, SwiGLU 4x"),
     Deviation("State", "d_state 4 in Mamba and in the hybrid", "d_state 16"),
@@ -27,18 +28,19 @@ _SMALL_RECIPE = (
     ),
     Deviation("Optimiser", "Muon and AdamW", "Adam with a cosine schedule"),
     Deviation("Learning rate", "the same for all three, tuned on the Transformer", "1e-3 Transformer, 3e-4 the others"),
-    Deviation("Curriculum", "self-paced, from small n up to the n of the cell", "none"),
+    Deviation("Curriculum", "self-paced, from small n to the cell's; n' < n vertices are named 1..n'", "none"),
     Deviation("Batch", "16 to 64, by protocol", "64"),
     Deviation("Training", "the same number of samples in all cells of a protocol and n", "1M samples, 5M where needed"),
     _SEARCHES,
+    _TRACE,
 )
 _OF_PRESET = MappingProxyType(
     {
         "smoke": _SMALL_RECIPE,
         "quick": _SMALL_RECIPE,
         "laptop": _SMALL_RECIPE,
-        "paper-16": (_SEARCHES,),
-        "paper": (_SEARCHES,),
+        "paper-16": (_SEARCHES, _TRACE),
+        "paper": (_SEARCHES, _TRACE),
     }
 )
 

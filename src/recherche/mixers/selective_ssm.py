@@ -27,6 +27,7 @@ from typing_extensions import override
 from recherche.kernels.mamba_inner import mamba_inner
 from recherche.kernels.mamba_plain import MambaWeights
 from recherche.mixers.base import AbstractMixer, LayerConfig
+from recherche.mixers.parts import last_inputs
 from recherche.mixers.projection import Projection, generator_or_default, uniform
 
 _DT_MIN, _DT_MAX, _DT_FLOOR = 1e-3, 1e-1, 1e-4
@@ -115,17 +116,6 @@ class SelectiveSSM(AbstractMixer):
         return MambaWeights(
             self.conv_weight, self.conv_bias, self.x_proj.weight, self.dt_weight, self.dt_bias, self.A_log, self.D
         )
-
-
-def last_inputs(
-    window: Float[Tensor, "b e w"], x: Float[Tensor, "b t e"], lengths: Int[Tensor, " b"] | None
-) -> Float[Tensor, "b e w"]:
-    """The last w inputs of each row, up to its last real token; older ones come from `window`."""
-    w, t = window.shape[2], x.shape[1]
-    if lengths is None:
-        return x[:, t - w :].mT if t >= w else torch.cat([window[:, :, t:], x.mT], dim=2)
-    index = lengths[:, None] + torch.arange(w, device=x.device)
-    return torch.cat([window, x.mT], dim=2).gather(2, index[:, None].expand(-1, x.shape[2], -1))
 
 
 def _log_uniform_steps(e: int, generator: torch.Generator) -> Float[Tensor, " e"]:

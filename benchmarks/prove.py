@@ -1,7 +1,7 @@
 """How the cost of a hand-set model's token grows with the text, from 1,000 to 16,000 tokens.
 
-Growth compares a token after n tokens with one at the length before, in the same run: a recurrent model's cost stays, an
-attention layer's grows at most in proportion. The reference for tokens per second is recomputing the prefix.
+Growth compares a token after n tokens with one at the length before, in the same run: a recurrent model's cost stays,
+an attention layer's grows at most in proportion. The reference for tokens per second is recomputing the prefix.
 """
 
 import time
@@ -15,7 +15,7 @@ from recherche.constructions.compiler import compile_program
 from recherche.constructions.model import PaperModel
 
 LENGTHS = (1000, 4000, 16000)
-PROGRAMS = ("machine-rag", "machine-hybrid", "istree-transformer")
+PROGRAMS = ("machine-rag", "machine-hybrid", "ar-transformer")
 NUM_TOKENS = 24
 
 

@@ -1,8 +1,8 @@
 """A construction in R_p: the same program, every result and every weight rounded to p bits.
 
-lambda, the sharpness of attention, only has to make exp(-lambda) smaller than half the last of f = (p - 1) / 2
-fraction bits, times the number of tokens T: lambda = 2^ceil(log2((p + 1) / 2 ln 2 + ln T)). A larger one would waste
-integer bits.
+lambda, the sharpness of attention, only has to make what T tokens with smaller scores weigh together, T exp(-lambda),
+less than half the last fraction bit, 2^-(f + 1) with f = (p - 1) / 2. So lambda = 2^ceil(log2((f + 1) ln 2 + ln T)); a
+larger one would waste integer bits.
 
 Reference: Wen, Dang & Lyu (2024), Appendix A.2, https://arxiv.org/abs/2402.18510
 """

@@ -10,18 +10,20 @@ D digits,
     L = sum of code(cell left of the head by i) B^(D - i), i = 1 .. D         nearest cell in the leading digit
     R = sum of code(cell right of the head by i) B^(D - 1 - i), i = 0 .. D-1  cell under the head in the leading digit
 
-(the tokens are L + 1 and R + 1, because numbers start at 1). Both are stacks. The leading digit is the number of c >=
-1 with X >= c B^(D-1): B - 1 comparisons. To pop the digit c: B (X - c B^(D-1)), which appends a blank; to push: X / B
-+ c B^(D-1), which loses the last digit, and that is 0 as long as the run stays within D cells. So with a = top(R), b
-= top(L), and w written:
+(the tokens are L + 1 and R + 1, because numbers start at 1). Both are stacks. The leading digit of X is the number of
+c >= 1 with X >= c B^(D-1), so B - 1 comparisons find it. To pop the digit c: B (X - c B^(D-1)), which appends a blank.
+To push c: X / B + c B^(D-1), which loses the last digit, and that is 0 as long as the run stays within D cells. So with
+a = top(R), b = top(L), and w written:
 
     S    R' = R + (w - a) B^(D-1)
     R    R' = B (R - a B^(D-1)),                               L' = L / B + w B^(D-1)
     L    R' = (R + (w - a) B^(D-1)) / B + b B^(D-1),           L' = B (L - b B^(D-1))
 
 One unit for each entry of the table, and for a move to the left one for each b. The word is loaded while it is read:
-a decaying impulse from <s> has the weight B^(D - i) at the i-th symbol; times its code, summed, that is R, and L is
-0. A configuration has n log B + O(1) bits, so with p = O(n) bits of precision the model has constant size.
+a decaying impulse from <s> has the weight B^(D - i) at the i-th symbol; times its code, summed, that is R, and L is 0.
+
+The theorem's machines work on D = O(log n) cells. Then both numbers are at most polynomial in n: they are tokens of an
+ordinary vocabulary, and p = O(log n) bits hold them, for a time that may be any polynomial in n.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 4.1 and Appendix C.2, https://arxiv.org/abs/2402.18510
 """

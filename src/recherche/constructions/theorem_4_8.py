@@ -15,8 +15,7 @@ bits of the block's token, or a gate of the block before, C + 1 tokens back, tha
 
 There are C + 1 tests [b = j], and everything else is a sum over them: O(C) parameters. The block's number would be a
 quotient of the position by C + 1, which no feed-forward layer of bounded size computes; here the count of the RNN's
-tokens gives it: with c of them so far, c - n blocks have begun, and the next one copies the token at position c - n +
-2.
+tokens gives it. With c of them so far, k = c - n blocks have begun, and the next one copies the token at k + 2.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 4.8 and Appendix C.10, https://arxiv.org/abs/2402.18510
 """

@@ -6,10 +6,10 @@ here written down in between. After the data the text has two parts:
     numbering     : u c v c'      for each edge u ~ v in order: it is the c-th edge of u and the c'-th of v
     search        ? p v k x r     at v, entered from p: the k-th edge of v leads to x, and r is the parent of x, if any
 
-In the numbering, u and v are copied from the prompt by position (the j-th colon asks for positions 3j - 1 and 3j +
-1); c is 1 plus the number written with the last earlier occurrence of u. In the search, x is found by matching (v, k)
-with the pairs (u, c) and (v, c'); r by matching x with the v of an earlier line, which holds its p. FAILED stands for
-none. A line's result decides the next line, through lags (p, v, k, x, r are 4, 3, 2, 1, 0 back):
+In the numbering, u and v are copied from the prompt by position (after the j-th colon, positions 3j - 1 and 3j + 1),
+and c is 1 plus the number written with the last earlier occurrence of u. In the search, x is found by matching (v, k)
+with the pairs (u, c) and (v, c'), and r by matching x with the v of an earlier line, which holds its p. FAILED stands
+for none. A line's result decides the next line, through lags (p, v, k, x, r are 4, 3, 2, 1, 0 back):
 
     x = p                           skip        ? p v k+1                that is the edge back to the parent
     x FAILED, p FAILED              finish      YES or NO
@@ -21,8 +21,8 @@ none. A line's result decides the next line, through lags (p, v, k, x, r are 4, 
 A vertex of degree d is asked d + 1 times, so the text has 5m + 6(2m + n) + O(1) tokens, at most 23n for a tree. At
 the end the answer is YES iff as many vertices were entered, besides the root, as there are edges.
 
-FAILED or a number, whichever a lookup has found: the logits of number i are 2xi - i^2 <= -1 for x = 0 and reach x^2
->= 1 for x >= 1, so a logit of 1/2 for FAILED wins exactly if x = 0.
+FAILED or a number, whichever a lookup has found: the logits 2xi - i^2 of the numbers i are at most -1 for x = 0, and
+the largest is x^2, at least 1, for x >= 1. So a logit of 1/2 for FAILED wins exactly if x = 0.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 5.7 and Appendix C.13, https://arxiv.org/abs/2402.18510
 """

@@ -21,7 +21,7 @@ def test_small_presets_name_every_departure(preset: str):
 
 @pytest.mark.parametrize("preset", ["paper", "paper-16"])
 def test_paper_presets_depart_in_the_searches_alone(preset: str):
-    assert [row.subject for row in deviations_of(preset)] == ["Searches"]
+    assert [row.subject for row in deviations_of(preset)] == ["Searches", "Retrieval trace"]
     assert "5M" in training_of(preset)
 
 

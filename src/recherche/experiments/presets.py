@@ -73,7 +73,7 @@ _SMOKE = {
 _QUICK = {
     "direct": Recipe(250, 64, Fixed(), 5000),
     "cot": Recipe(2400, 32, _COT, 2000),
-    "retrieval": Recipe(600, 16, _RETRIEVAL, 1000),
+    "retrieval": Recipe(500, 16, _RETRIEVAL, 1000),
 }
 _LAPTOP = {
     16: _QUICK,

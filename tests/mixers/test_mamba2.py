@@ -21,8 +21,10 @@ def test_it_is_the_recurrence_of_the_paper():
         decay = torch.exp(-mixer.A_log.exp() * dt[:, i])[..., None, None]
         state = decay * state + B_i[..., None] * (dt[:, i, :, None] * heads)[:, :, None]
         outputs.append((torch.einsum("bhn,bhnp->bhp", C_i, state) + mixer.D[:, None] * heads).flatten(1))
-    gated = rms_norm(torch.stack(outputs, dim=1) * silu(z), (8,), mixer.norm_weight, 1e-5)
-    torch.testing.assert_close(mixer(x)[0], mixer.out_proj(gated), rtol=1e-10, atol=1e-12)
+    gated = torch.stack(outputs, dim=1) * silu(z)
+    normed = torch.cat([rms_norm(group, (4,), eps=1e-5) for group in gated.chunk(2, dim=-1)], dim=-1)
+    expected = mixer.out_proj(normed * mixer.norm_weight)
+    torch.testing.assert_close(mixer(x)[0], expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ MODELS = {
     "llama, grouped heads": ("Llama", LLAMA | {"num_key_value_heads": 2, "rope_theta": 500.0}),
     "llama, tied": ("Llama", LLAMA | {"tie_word_embeddings": True, "rms_norm_eps": 1e-3}),
     "mamba": ("Mamba", {"state_size": 5, "conv_kernel": 3}),
+    "mamba-2": ("Mamba2", {"state_size": 5, "num_heads": 4, "head_dim": 16, "n_groups": 2, "chunk_size": 8}),
     "mamba, head of its own": ("Mamba", {"tie_word_embeddings": False, "expand": 3}),
 }
 
@@ -66,6 +67,7 @@ def test_other_weights_give_other_logits():
         ("Llama", LLAMA | {"attention_bias": True}, "attention_bias=True cannot be copied"),
         ("Llama", LLAMA | {"head_dim": 16}, "head_dim=16 cannot be copied"),
         ("Mamba", {"use_bias": True}, "use_bias=True cannot be copied"),
+        ("Mamba2", {"num_heads": 4, "head_dim": 16, "time_step_limit": (0.0, 1.0)}, "time_step_limit="),
         ("Mamba", {"time_step_rank": 7}, "time_step_rank=7 cannot be copied"),
     ],
 )
@@ -77,4 +79,4 @@ def test_parts_that_ours_has_not_are_refused(name, fields, message):
 def test_an_unknown_family_is_answered_with_near_ones():
     with pytest.raises(ConfigError, match="no family of pretrained models 'lama'; did you mean llama"):
         from_transformers(SimpleNamespace(config=SimpleNamespace(model_type="lama")))
-    assert set(FAMILIES) >= {"llama", "mamba"}
+    assert set(FAMILIES) >= {"llama", "mamba", "mamba2"}

@@ -10,7 +10,9 @@ from recherche.mixers.gated_rnn import GRULayer, LSTMLayer
 from recherche.mixers.linear_attention import LinearAttentionLayer
 from recherche.mixers.linear_rnn import DenseRNNLayer, DiagonalRNNLayer
 from recherche.mixers.mamba2 import Mamba2Layer
+from recherche.mixers.mlstm import MLSTMLayer
 from recherche.mixers.retention import RetentionLayer
+from recherche.mixers.rwkv import RWKVLayer
 from recherche.mixers.selective_ssm import MambaLayer
 
 MIXERS: MappingProxyType[str, type[LayerConfig]] = MappingProxyType(
@@ -19,6 +21,8 @@ MIXERS: MappingProxyType[str, type[LayerConfig]] = MappingProxyType(
         "linear-attention": LinearAttentionLayer,
         "retention": RetentionLayer,
         "gla": GatedLinearAttentionLayer,
+        "rwkv6": RWKVLayer,
+        "mlstm": MLSTMLayer,
         "mamba": MambaLayer,
         "mamba2": Mamba2Layer,
         "deltanet": DeltaNetLayer,

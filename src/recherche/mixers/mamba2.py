@@ -6,7 +6,7 @@
     x, B, C     = silu(conv(xBC)) in three parts       depthwise, over the last j tokens
     dt          = softplus(dt' + b)                    a = exp(-exp(A_log) dt), one number a head
     S_t         = a S_{t-1} + B_t (dt x_t)^T           n x p for each head
-    y_t         = W_out [ norm((S_t^T C_t + D x_t) silu(z_t)) ]
+    y_t         = W_out [ norm((S_t^T C_t + D x_t) silu(z_t)) ]      the norm is that of each group
 
     state   the last j - 1 inputs of the convolution, and S: (e + 2 g n)(j - 1) + e n numbers
 
@@ -119,5 +119,6 @@ class Mamba2(AbstractMixer):
         B, C = (to_heads(part, config.n_groups).repeat_interleave(repeats, dim=1) for part in (B, C))
         y, ssm = decayed_attention(C, B, heads * dt, log_decay, state.ssm)
         y = from_heads(y + self.D[:, None, None] * heads)
-        y = rms_norm(y * silu(z), (e,), self.norm_weight, config.norm_eps)
+        gated = (y * silu(z)).unflatten(-1, (config.n_groups, -1))
+        y = rms_norm(gated, gated.shape[-1:], eps=config.norm_eps).flatten(-2) * self.norm_weight
         return self.out_proj(y), Mamba2State(window, ssm)

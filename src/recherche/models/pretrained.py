@@ -17,6 +17,7 @@ from torch import Tensor
 from recherche._lookup import lookup
 from recherche.errors import ConfigError
 from recherche.mixers.attention import AttentionLayer
+from recherche.mixers.mamba2 import Mamba2Layer
 from recherche.mixers.selective_ssm import MambaLayer
 from recherche.models.config import LanguageModelConfig
 from recherche.models.embeddings import LearnedEmbedding, LearnedHead, TiedHead
@@ -42,7 +43,7 @@ class Family(NamedTuple):
 
 
 def from_transformers(model: Any) -> LanguageModel:
-    """Our language model with the weights of `model`, a LlamaForCausalLM or MambaForCausalLM.
+    """Our language model with the weights of `model`, a LlamaForCausalLM, MambaForCausalLM or Mamba2ForCausalLM.
 
     Raises:
         ConfigError: the family is another one, or the model has parts that ours has not.
@@ -132,6 +133,41 @@ def _mamba_layer(theirs: Weights) -> dict[str, Tensor]:
     }
 
 
+def _mamba2_config(theirs: Any) -> LanguageModelConfig:
+    _require(
+        {
+            "use_bias": (theirs.use_bias, False),
+            "use_conv_bias": (theirs.use_conv_bias, True),
+            "hidden_act": (theirs.hidden_act, "silu"),
+            "time_step_limit": (tuple(theirs.time_step_limit), (0.0, math.inf)),
+            "num_heads * head_dim": (theirs.num_heads * theirs.head_dim, int(theirs.expand) * theirs.hidden_size),
+        }
+    )
+    layer = Mamba2Layer(
+        d_state=theirs.state_size,
+        expand=int(theirs.expand),
+        n_heads=theirs.num_heads,
+        n_groups=theirs.n_groups,
+        d_conv=theirs.conv_kernel,
+        norm_eps=theirs.layer_norm_epsilon,
+    )
+    return _config(theirs, layers=(layer,) * theirs.num_hidden_layers, eps=theirs.layer_norm_epsilon)
+
+
+def _mamba2_layer(theirs: Weights) -> dict[str, Tensor]:
+    return {
+        "norm.weight": theirs["norm.weight"],
+        "mixer.in_proj.weight": theirs["mixer.in_proj.weight"],
+        "mixer.convolution.weight": theirs["mixer.conv1d.weight"].squeeze(1),
+        "mixer.convolution.bias": theirs["mixer.conv1d.bias"],
+        "mixer.dt_bias": theirs["mixer.dt_bias"],
+        "mixer.A_log": theirs["mixer.A_log"],
+        "mixer.D": theirs["mixer.D"],
+        "mixer.norm_weight": theirs["mixer.norm.weight"],
+        "mixer.out_proj.weight": theirs["mixer.out_proj.weight"],
+    }
+
+
 def _config(theirs: Any, *, layers: tuple[Any, ...], eps: float) -> LanguageModelConfig:
     return LanguageModelConfig(
         d_model=theirs.hidden_size,
@@ -143,14 +179,15 @@ def _config(theirs: Any, *, layers: tuple[Any, ...], eps: float) -> LanguageMode
     )
 
 
+_MAMBA_NAMES = {"embedding": "embeddings.weight", "norm.weight": "norm_f.weight"}
+
 FAMILIES: MappingProxyType[str, Family] = MappingProxyType(
     {
         "llama": Family(
             _llama_config, "model.", {"embedding": "embed_tokens.weight", "norm.weight": "norm.weight"}, _llama_layer
         ),
-        "mamba": Family(
-            _mamba_config, "backbone.", {"embedding": "embeddings.weight", "norm.weight": "norm_f.weight"}, _mamba_layer
-        ),
+        "mamba": Family(_mamba_config, "backbone.", _MAMBA_NAMES, _mamba_layer),
+        "mamba2": Family(_mamba2_config, "backbone.", _MAMBA_NAMES, _mamba2_layer),
     }
 )
 """Every family that can be copied, by transformers' own name of it."""

@@ -84,6 +84,7 @@ def test_a_recurrent_message_does_not_grow_with_the_text_and_a_cache_does() -> N
     assert short["hybrid"] < long["hybrid"] < 2 * short["hybrid"]
 
 
+@pytest.mark.slow
 def test_bob_can_be_another_process(tmp_path: Path) -> None:
     model, path = model_of("hybrid"), tmp_path / "state"
     path.write_bytes(send(model, tokens_of(), FLOAT32).data)

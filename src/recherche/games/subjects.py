@@ -1,0 +1,149 @@
+"""Our own models before the contract: a state is a value, so a fork is the state itself.
+
+full      prefill of every prefix           extend   prefill from the carried state
+padded    prefill with lengths (right); left padding does not exist for a model that takes lengths
+resume    the message of `protocol`, read by a new process
+"""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import torch
+from jaxtyping import Bool, Float, Int
+from safetensors.torch import load_file
+from torch import Tensor
+
+from recherche.games.contract import AbstractSubject, Reading, Refusal
+from recherche.games.protocol import StatefulModel, named_tensors, write_message
+from recherche.games.quantisers import Rounded
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSubject(AbstractSubject):
+    """A model with prefill, step and state.
+
+    Attributes:
+        model: the model.
+        label: what the report calls it.
+        vocab: number of tokens.
+        recipe: Python statements after which `model` is this model, for a new process and for scripts.
+    """
+
+    model: StatefulModel
+    label: str
+    vocab: int
+    recipe: str
+
+    @property
+    def name(self) -> str:
+        """The label."""
+        return self.label
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of tokens."""
+        return self.vocab
+
+    def full(self, tokens: Int[Tensor, "b t"]) -> list[Reading]:
+        """All positions at once."""
+        if callable(self.model):
+            return [Reading(logits, (), None) for logits in self.model(tokens).unbind(dim=1)]
+        return [self.extend(tokens[:, : end + 1], None) for end in range(tokens.shape[1])]
+
+    def extend(self, tokens: Int[Tensor, "b t"], cache: Any) -> Reading:
+        """Prefill from the state; a single token is a step."""
+        if cache is not None and tokens.shape[1] == 1:
+            logits, state = self.model.step(tokens[:, 0], cache)
+        else:
+            logits, state = self.model.prefill(tokens, cache)
+        return Reading(logits, (), state)
+
+    def padded(self, tokens: Int[Tensor, "b t"], real: Bool[Tensor, "b t"]) -> Float[Tensor, "b v"]:
+        """Prefill with lengths.
+
+        Raises:
+            Refusal: the padding is not on the right.
+        """
+        if not bool(real[:, 0].all()):
+            raise Refusal("rows of different lengths are padded on the right, with lengths")
+        return self.model.prefill(tokens, lengths=real.sum(dim=1))[0]
+
+    def fork(self, cache: Any) -> Any:
+        """The state itself."""
+        return cache
+
+    def tensors(self, cache: Any) -> dict[str, Tensor]:
+        """The state's tensors."""
+        return dict(named_tensors(cache))
+
+    def resume(self, cache: Any, tokens: Int[Tensor, "b t"]) -> Float[Tensor, "b v"]:
+        """Send the state as a message to a new process."""
+        tensor = next(iter(self.tensors(cache).values()))
+        message = write_message(self.model, cache, Rounded(tensor.dtype))
+        body = f"""
+from recherche.games.protocol import receive
+state = receive(model, (folder / "cache").read_bytes())
+with torch.inference_mode():
+    logits, _ = model.prefill(torch.tensor({tokens.tolist()}), state)
+"""
+        return in_new_process(self.recipe + body, lambda folder: (folder / "cache").write_bytes(message.data))
+
+    def generate(self, tokens: Int[Tensor, "1 t"], num_new: int, *, from_cache: bool) -> list[int]:
+        """One step a token, or the whole text again for each."""
+        texts, cache = tokens.clone(), None
+        for _ in range(num_new):
+            reading = self.extend(
+                texts[:, -1:] if from_cache and cache is not None else texts, cache if from_cache else None
+            )
+            cache = reading.cache
+            texts = torch.cat([texts, reading.logits.argmax(dim=1, keepdim=True)], dim=1)
+        return texts[0, tokens.shape[1] :].tolist()
+
+    def misname(self, cache: Any, tokens: Int[Tensor, "b t"]) -> tuple[str, Float[Tensor, "b v"]]:
+        """Python itself refuses an unknown name.
+
+        Raises:
+            Refusal: always, if the model takes only the names it knows.
+        """
+        try:
+            return "past_key_values", self.model.prefill(tokens, past_key_values=cache)[0]  # type: ignore[call-arg]
+        except TypeError as error:
+            raise Refusal(str(error)) from error
+
+    def script(self, chunk: int) -> str:
+        """Prefill against chunks."""
+        return f"""import torch
+{self.recipe.strip()}
+tokens = torch.randint({self.vocab}, (1, 40))
+with torch.inference_mode():
+    whole, _ = model.prefill(tokens)
+    state = None
+    for part in tokens.split({chunk}, dim=1):
+        logits, state = model.prefill(part, state)
+print((logits - whole).abs().max() / whole.abs().max())
+"""
+
+
+def in_new_process(source: str, prepare: Callable[[Path], Any]) -> Float[Tensor, "b v"]:
+    """The tensor `logits` that a program leaves behind; `folder` holds what `prepare` has written.
+
+    Raises:
+        Refusal: the program failed.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+        head = f"import torch\nfrom pathlib import Path\nfolder = Path({name!r})\n"
+        tail = (
+            '\nfrom safetensors.torch import save_file\nsave_file({"logits": logits.contiguous()}, folder / "logits")\n'
+        )
+        done = subprocess.run([sys.executable, "-c", head + source + tail], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Refusal(f"the new process failed: {done.stderr.strip().splitlines()[-1][:160]}")
+        return load_file(folder / "logits")["logits"]

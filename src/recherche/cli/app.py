@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Annotated, Any, final
 
@@ -42,14 +41,10 @@ class Entry:
     home: str
     panel: str
 
-    @property
-    def module(self) -> str:
-        """Dotted name of the file."""
-        return f"recherche.cli.{self.home.partition(':')[0]}"
-
     def load(self) -> Any:
         """The function or `typer.Typer` itself."""
-        return getattr(import_module(self.module), self.home.partition(":")[2])
+        file, _, attribute = self.home.partition(":")
+        return getattr(import_module(f"recherche.cli.{file}"), attribute)
 
 
 COMMANDS = MappingProxyType(
@@ -95,12 +90,12 @@ class LazyGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The commands of the table, in its order."""
-        return [name for name, entry in COMMANDS.items() if find_spec(entry.module)]
+        return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command called `cmd_name`, loaded now; None if there is none."""
         if cmd_name not in self.commands:
-            if cmd_name not in self.list_commands(ctx):
+            if cmd_name not in COMMANDS:
                 return None
             self.commands[cmd_name] = build_command(cmd_name, COMMANDS[cmd_name])
         return self.commands[cmd_name]
@@ -112,7 +107,7 @@ class LazyGroup(TyperGroup):
             ConfigError: there is no such command.
         """
         if not ctx.resilient_parsing:
-            lookup({name: name for name in self.list_commands(ctx)}, args[0], what="command")
+            lookup(COMMANDS, args[0], what="command")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Random patterns for differential tests, and how many comparisons to make.
+"""Random and hostile patterns, and how many comparisons a differential test makes.
 
 The suite makes a hundred thousand comparisons of each kind; `make fuzz` sets RECHERCHE_FUZZ to a million.
 """
@@ -20,6 +20,38 @@ WHITE_LETTERS = "ab1\t\x0b\x1c\u00a0"
 
 TOKEN_FORMS = ("[^ ]+", r"\S+")
 SPACE_FORMS = (" ", r"\s", r"\s+")
+
+HOSTILE = {
+    "nested plus": r"^(\S+\s*)+!$",
+    "digits": r"(\d+)+x",
+    "words": r"(\w+\s?)*!1",
+    "stars": r"(x*x*x*x*x*x*y)",
+    "dots": r"(.*.*.*)=\d",
+    "many dots": "(.*a){12}!",
+    "nested repeats": "((?:(?:a?){9999}){9999})b",
+    "counting": r"^(?:(?:[^ ]+ )*?5 ){40}(?:[^ ]+ )*?(5) [^ ]+ x",
+    "alternation": "(" + "|".join(f"a{i}" for i in range(20_000)) + ")",
+    "alternation within the length": "(" + "|".join(f"a{i}" for i in range(700)) + ")z",
+    "back-references": r"\b(\S+)\b.*\b\1\b.*\b\1\b!",
+    "look-ahead": r"(?=.*!)(\S+)",
+    "surrogate": "(\ud800)",
+    "escaped surrogate": r"(\ud800)",
+    "parentheses": "(" * 5000 + ")" * 5000,
+    "open parentheses": "(" * 4000,
+    "huge repeat": "(a){4294967296}",
+    "captures": r"^(?:(\d)| )*(x)",
+    "long window": r"(\d.{900}z)",
+    "words in a row": r"((?:\S+ ){900}z)",
+    "ten groups": "^" + "(.*)" * 10 + "z",
+    "empty": "",
+    "no group": "a",
+    "nul": "(\x00)",
+    "unicode class": r"([\w\W]{200}\W\w\D\d)",
+    "many optional letters": "(" + "(?:a{1,1000})" * 19 + ")b",
+    "many classes": "(" + r"\W" * 2000 + ")",
+    "negated nothing": r"([^\s\S])",
+}
+"""Patterns made to cost time or memory, or to crash a reader."""
 
 
 def number_of_comparisons(standard: int = 100_000) -> int:

@@ -23,7 +23,7 @@ class Limits:
         pattern_bytes: length of a pattern; reading one takes time linear in it (milliseconds at the default).
         nesting: depth of parentheses; the reader and the compiler recurse once for each.
         groups: number of capturing groups; RE2 copies their borders at each step.
-        tree_size: number of characters and signs of a pattern after its repeats are written out.
+        tree_size: signs of a pattern with its repeats written out; compiling can take time quadratic in it.
         program_size: instructions of the compiled pattern.
         cost: instructions times bytes of text; RE2 was never seen to do fewer than 3e8 a second.
         memory_bytes: what RE2 may use for one compiled pattern.

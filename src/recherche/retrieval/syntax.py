@@ -4,7 +4,7 @@ Left out, by name: look-around, back-references, conditionals, atomic groups, po
 leading `(?s)`, and repeats of a body that can be empty (what their groups hold differs between engines).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import final
 
@@ -129,10 +129,17 @@ def can_be_empty(node: Node) -> bool:
             return low == 0 or can_be_empty(body)
 
 
-def expanded_size(node: Node) -> int:
-    """Number of characters and signs when every repeat is written out."""
+def expanded_size(node: Node, n_ranges: Callable[[Chars], int]) -> int:
+    """Number of signs when every repeat is written out: a class counts its ranges, a round that may be left out twice.
+
+    Args:
+        n_ranges: number of code ranges of a class.
+    """
     match node:
+        case Chars():
+            return 1 + n_ranges(node)
         case Repeat(body, low, high):
-            return 1 + expanded_size(body) * max(1, low, high or 0)
+            spread = 0 if high is None else high - low
+            return 1 + expanded_size(body, n_ranges) * max(1, low, high or 0) + spread
         case _:
-            return 1 + sum(map(expanded_size, children(node)))
+            return 1 + sum(expanded_size(child, n_ranges) for child in children(node))

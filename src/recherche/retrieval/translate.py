@@ -22,6 +22,7 @@ from recherche.retrieval.syntax import (
     At,
     Char,
     Chars,
+    CodeRange,
     Group,
     Node,
     Repeat,
@@ -45,13 +46,14 @@ def translate(tree: Tree, characters: Collection[str], limits: Limits) -> str:
     Raises:
         RefusedError: TOO_LARGE by `limits.tree_size`, or UNSUPPORTED on such texts.
     """
-    size = expanded_size(tree.root)
+    printer = _Printer(characters)
+    size = expanded_size(tree.root, lambda node: len(printer.ranges(node)))
     if size > limits.tree_size:
         raise RefusedError(
             Status.TOO_LARGE,
             f"A pattern may have {limits.tree_size} signs with its repeats written out (Limits.tree_size), got {size}.",
         )
-    return "(?s)" + _Printer(characters).print(tree.root, _MOST_REPEATS)
+    return "(?s)" + printer.print(tree.root, _MOST_REPEATS)
 
 
 class _Printer:
@@ -60,6 +62,7 @@ class _Printer:
     def __init__(self, characters: Collection[str]) -> None:
         self._characters = characters
         self._is_ascii = all(c <= "\x7f" for c in characters)
+        self._ranges: dict[Chars, list[CodeRange]] = {}
         self._ascii_words = self._is_ascii or not any(c > "\x7f" and is_word(c) for c in characters)
 
     def print(self, node: Node, budget: int) -> str:
@@ -67,7 +70,7 @@ class _Printer:
             case Char(text):
                 return _char(ord(text))
             case Chars():
-                return _class(code_ranges(node, self._characters))
+                return _class(self.ranges(node))
             case AnyChar():
                 return "."
             case At(kind):
@@ -82,6 +85,12 @@ class _Printer:
                 return f"({self.print(body, budget)})"
             case Repeat():
                 return self._repeat(node, budget)
+
+    def ranges(self, node: Chars) -> list[CodeRange]:
+        """The code ranges of a class, kept, because a pattern may name the same class many times."""
+        if node not in self._ranges:
+            self._ranges[node] = code_ranges(node, self._characters)
+        return self._ranges[node]
 
     def _item(self, node: Node, budget: int) -> str:
         printed = self.print(node, budget)

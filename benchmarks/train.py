@@ -1,5 +1,8 @@
 """Training steps of the 0.5M models beside transformers' models of the same shape, on the CPU in float32.
 
+Then every mixer at that shape (8 layers of width 64 with SwiGLU of width 256; Mamba and Mamba-2, which need no channel
+mixer, 16 layers) beside our own Transformer.
+
 One step is a forward and a backward pass of 32 texts of 96 tokens and an update by AdamW. Both sides have the same
 number of layers, widths, state and vocabulary, learn their embedding, and take turns in one process.
 """
@@ -13,11 +16,14 @@ from torch.nn.functional import cross_entropy
 
 from benchmarks.harness import Line, compare
 from recherche._rng import torch_generator
+from recherche.mixers import MIXERS
+from recherche.models.config import LanguageModelConfig
 from recherche.models.embeddings import LearnedEmbedding, LearnedHead
 from recherche.models.language_model import LanguageModel
 from recherche.models.sizes import model_config
 
 VOCAB, BATCH, LENGTH = 40, 32, 96
+ALONE = ("mamba", "mamba2")
 
 
 def lines() -> Iterator[Line]:
@@ -25,6 +31,12 @@ def lines() -> Iterator[Line]:
     yield _line("mamba", _transformers("Mamba", state_size=16), "transformers MambaForCausalLM", repeats=1)
     llama = _transformers("Llama", num_attention_heads=4, intermediate_size=256)
     yield _line("transformer", llama, "transformers LlamaForCausalLM", repeats=10)
+    transformer = LanguageModel(model_config("transformer", "0.5M", vocab_size=VOCAB))
+    for name, layer in MIXERS.items():
+        layers = (layer(),) * 16 if name in ALONE else (layer(d_ffn=256),) * 8
+        ours = LanguageModel(LanguageModelConfig(d_model=64, vocab_size=VOCAB, layers=layers))
+        rates = compare(_step(ours, ours), _step(transformer, transformer), repeats=3)
+        yield Line.from_rates(f"train-{name}", rates, reference_name="our Transformer, 0.5M", unit="tokens/s")
 
 
 def _line(architecture: str, theirs: torch.nn.Module, reference_name: str, *, repeats: int) -> Line:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from recherche.errors import StateError
-from recherche.mixers.state import concatenate, map_tensors, select_rows, state_bits, tensors_of
+from recherche.mixers.state import bits_by_layer, concatenate, map_tensors, select_rows, state_bits, tensors_of
 
 
 class Pair(NamedTuple):
@@ -48,3 +48,9 @@ def test_states_of_other_shapes_are_not_concatenated():
 def test_bits_are_those_of_one_row_at_its_dtype():
     assert state_bits(state(7)) == 3 * 32 + 2 * 32
     assert state_bits(map_tensors(torch.Tensor.double, state(7))) == 5 * 64
+
+
+def test_bits_are_broken_down_by_layer():
+    layers = (Pair(torch.zeros(2, 3), torch.zeros(2, 1)), torch.zeros(2, 5))
+    assert bits_by_layer(layers) == (4 * 32, 5 * 32)
+    assert sum(bits_by_layer(layers)) == state_bits(layers)

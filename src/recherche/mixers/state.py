@@ -65,3 +65,8 @@ def state_bits(state: object) -> int:
     448
     """
     return sum(8 * tensor.element_size() * tensor[0].numel() for tensor in tensors_of(state))
+
+
+def bits_by_layer(state: tuple[object, ...]) -> tuple[int, ...]:
+    """`state_bits` of each layer of a model's state, from the first to the last."""
+    return tuple(state_bits(layer) for layer in state)

@@ -240,9 +240,10 @@ def table(measured: list[Line]) -> str:
     rows = ["| asked | n | ours | reference | | ratio | growth |", "|---|---|---|---|---|---|---|"]
     for line in measured:
         growth = "" if line.growth is None else f"{line.growth:.1f}"
+        ratio = f"{line.ratio:,.0f}" if line.ratio >= 10 else f"{line.ratio:.1f}"
         rows.append(
             f"| {line.name} | {line.n:,} | {line.ours:,.0f} {line.unit} | {line.reference:,.0f} | "
-            f"{line.reference_name} | {line.ratio:,.0f} | {growth} |"
+            f"{line.reference_name} | {ratio} | {growth} |"
         )
     return "\n".join(rows)
 

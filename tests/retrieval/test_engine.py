@@ -1,4 +1,5 @@
 import math
+import os
 import threading
 
 import pytest
@@ -69,9 +70,14 @@ def test_past_the_deadline_the_caller_goes_on_and_a_crowd_is_turned_away():
         assert len(abandoned) == engine._WORKERS
     finally:
         release.set()
-    assert engine._places.acquire(timeout=30)
-    engine._places.release()
+    _, places = engine.workers(os.getpid())
+    assert places.acquire(timeout=30)
+    places.release()
     assert run_within(lambda: 1, cost=math.inf, limits=Limits(deadline_ms=30_000), abandon=lambda: None) == 1
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    assert engine.workers(1)[0] is not engine.workers(2)[0]
 
 
 def test_an_error_of_the_search_reaches_the_caller():

@@ -21,7 +21,6 @@ from recherche.retrieval.outcome import RefusedError, Status
 _QUICK_COST = 5e6
 _PROGRAMS_KEPT = 64
 _WORKERS = 2 * (os.cpu_count() or 1)
-_places = threading.BoundedSemaphore(_WORKERS)
 
 Spans = tuple[tuple[int, int], ...]
 """Byte spans of the match and of its groups; (-1, -1) for a group that took no part."""
@@ -124,10 +123,11 @@ def run_within(search: Callable[[], Any], *, cost: float | int, limits: Limits, 
     """
     if cost <= _QUICK_COST:
         return search()
-    if not _places.acquire(blocking=False):
+    pool, places = workers(os.getpid())
+    if not places.acquire(blocking=False):
         raise RefusedError(Status.BUSY, f"{_WORKERS} searches beyond their deadline still run; try again in a second.")
-    future: Future[Any] = _pool().submit(search)
-    future.add_done_callback(lambda _: _places.release())
+    future: Future[Any] = pool.submit(search)
+    future.add_done_callback(lambda _: places.release())
     try:
         return future.result(timeout=limits.deadline_ms / 1000)
     except TimeoutError:
@@ -138,6 +138,8 @@ def run_within(search: Callable[[], Any], *, cost: float | int, limits: Limits, 
         ) from None
 
 
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_WORKERS, thread_name_prefix="recherche-search")
+@functools.lru_cache(maxsize=1)
+def workers(process_id: int) -> tuple[ThreadPoolExecutor, threading.BoundedSemaphore]:
+    """The threads of a process, and a place for each; a forked process has none of its parent's."""
+    pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix=f"recherche-search-{process_id}")
+    return pool, threading.BoundedSemaphore(_WORKERS)

@@ -142,7 +142,7 @@ def _table(proofs: "list[Proof]") -> Table:
             f"{proof.cases} ({kind})",
             str(proof.failures) if not proof.failures else f"[bold red]{proof.failures}[/bold red]",
             str(proof.longest_trace),
-            f"{proof.margin:.2g}",
+            "" if proof.margin is None else f"{proof.margin:.2g}",
             f"{proof.seconds:.1f}",
         )
     return table

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import final
 
 from recherche.constructions.compiler import compile_program, largest_weight, nonzero_weights
-from recherche.constructions.construction import Construction
+from recherche.constructions.construction import Construction, Sizes
 from recherche.constructions.rounded import bits_per_doubling, smallest_exact_bits
 from recherche.errors import CertificateError
 
 CAPACITIES = (64, 1024, 16384)
-PRECISION_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+PRECISION_SIZES = (4, 6, 8, 12, 16, 24, 32)
+NUM_PROBLEMS = 24
+"""Problems of each size that a precision must get right; a few could all be right by luck."""
 
 
 @final
@@ -87,7 +89,7 @@ def smallest_bits(construction: Construction, sizes: tuple[int, ...]) -> dict[in
     """The smallest exact p for each size, as far as it is at most 53."""
     found = {}
     for n in sizes:
-        only = construction.sizes.only(n)
+        only = Sizes(0, ((n, NUM_PROBLEMS),))
         if next(construction.suites(only), None) is None:
             continue
         bits = smallest_exact_bits(construction, only)

@@ -77,7 +77,7 @@ def _row(proof: Proof) -> str:
         proof.d_model,
         proof.n_heads,
         f"{proof.nonzeros:,}",
-        f"{proof.margin:.2g}",
+        "" if proof.margin is None else f"{proof.margin:.2g}",
     )
     return f"| {' | '.join(map(str, cells))} |"
 

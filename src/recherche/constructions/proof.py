@@ -46,7 +46,14 @@ SEARCHES = Limits(searches_per_token=1.0, result_tokens=1)
 @final
 @dataclass(slots=True, kw_only=True)
 class Proof:
-    """What was tried and what came of it, for one construction and one way of choosing problems."""
+    """What was tried and what came of it, for one construction and one way of choosing problems.
+
+    Attributes:
+        margin: the smallest lead of a generated token's logit; None if it was not looked at.
+        audited_registers: registers of the largest program that were held to their exact values.
+        inexact_registers: how many of them are not integers and were rounded somewhere.
+        messages: one line for each failure.
+    """
 
     theorem: str
     program: str
@@ -61,7 +68,7 @@ class Proof:
     d_model: int = 0
     nonzeros: int = 0
     max_abs_weight: float = 0.0
-    margin: float = float("inf")
+    margin: float | None = None
     audited_registers: int = 0
     inexact_registers: int = 0
     seconds: float = 0.0
@@ -205,7 +212,8 @@ def check_guarantees(proof: Proof, suite: Suite, model: PaperModel, case: Case) 
                 proof.failures += 1
                 proof.messages.append(f"{' '.join(case.prompt[:24])}: logits of {name} differ from those of forward")
     written = [i for i in range(len(case.prompt) - 1, len(case.text) - 1) if case.text[i] != END_SEARCH]
-    proof.margin = min(proof.margin, decode_margin(logits[written]))
+    margin = decode_margin(logits[written])
+    proof.margin = margin if proof.margin is None else min(proof.margin, margin)
     try:
         report = audit(suite.program, model, case.text[:-1])
     except CertificateError as error:

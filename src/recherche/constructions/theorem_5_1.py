@@ -36,6 +36,10 @@ Bits = tuple[int, ...]
 MARK = "K"
 QUERIES = ("0", "1", MARK)
 
+DECAY = 0.5
+INPUTS = {"0": -1.25, "1": 0.75, MARK: 0.5}
+"""The linear unit that reads the data: h' = R_p(DECAY h + INPUTS[x])."""
+
 MOST_VIEWS = 4
 
 
@@ -64,11 +68,10 @@ def view_of(bits: Bits) -> tuple[str | None, ...]:
 def final_states(bits: int, m: int) -> dict[Bits, Hashable]:
     """The state of h' = R_p(h / 2 + b[x]) with p = `bits` after every input of m bits."""
     rounding = FixedPoint(bits)
-    inputs = {"0": -1.25, "1": 0.75, MARK: 0.5}
     words = list(product((0, 1), repeat=m))
     h = torch.zeros(len(words), dtype=torch.float64)
     for i in range(2 * m):
-        h = rounding(h / 2 + torch.tensor([inputs[data_of(word)[i]] for word in words], dtype=torch.float64))
+        h = rounding(DECAY * h + torch.tensor([INPUTS[data_of(word)[i]] for word in words], dtype=torch.float64))
     return dict(zip(words, h.tolist(), strict=True))
 
 
@@ -85,7 +88,17 @@ def find_collision(m: int, state_of: Callable[[Bits], Hashable], view: Callable[
 
 def prove_recall(sizes: Sizes, *, bits: int = 5) -> list[Proof]:
     """Count the views of all inputs of up to `sizes.exhaustive` tokens, and find a collision once one must exist."""
-    proof = Proof(theorem=THEOREM, program=NAME, architecture="rnn+oracle", exhaustive=True, num_layers=1, d_model=1)
+    weights = (DECAY, *INPUTS.values())
+    proof = Proof(
+        theorem=THEOREM,
+        program=NAME,
+        architecture="rnn+oracle",
+        exhaustive=True,
+        num_layers=1,
+        d_model=1,
+        nonzeros=len(weights),
+        max_abs_weight=max(map(abs, weights)),
+    )
     started = time.perf_counter()
     for m in range(1, sizes.exhaustive // 2 + 1):
         states = final_states(bits, m)

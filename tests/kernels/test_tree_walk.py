@@ -6,9 +6,10 @@ from recherche.kernels.tree_walk import BACK, ENTER, FIRST_EDGE, NEXT_EDGE, PARE
 
 
 def steps_of(edges: list[tuple[int, int]], n_nodes: int) -> tuple[list[tuple[int, ...]], bool]:
-    array = np.array([edges], dtype=np.int64).reshape(1, -1, 2)
-    steps, num_steps, trees = tree_walk.walk_graphs(array, np.array([len(edges)]), n_nodes, 9)
-    return [tuple(step) for step in steps[0, : num_steps[0]].tolist()], bool(trees[0])
+    steps = np.zeros((tree_walk.STEPS_PER_NODE * n_nodes, 4), np.int64)
+    num_steps, tree = tree_walk.walk(np.array(edges), n_nodes, 9, steps)
+    assert not steps[num_steps:].any()
+    return [tuple(step) for step in steps[:num_steps].tolist()], tree
 
 
 def test_neighbours_come_in_the_order_of_the_text():
@@ -60,10 +61,3 @@ def test_the_walk_stops_at_an_edge_to_another_entered_vertex():
 )
 def test_a_graph_that_is_not_connected_is_no_tree(edges, n_nodes):
     assert not steps_of(edges, n_nodes)[1]
-
-
-def test_rows_past_the_last_edge_are_not_read():
-    edges = np.array([[[1, 2], [0, 0]], [[1, 2], [2, 3]]])
-    _, num_steps, trees = tree_walk.walk_graphs(edges, np.array([1, 2]), 3, 3)
-    assert trees.tolist() == [False, True]
-    assert num_steps[0] < num_steps[1]

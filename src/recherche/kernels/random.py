@@ -54,7 +54,7 @@ def below(state: UInt64[np.ndarray, "1"], bound: int) -> int:
     word = next_word(state)
     while word < refused:
         word = next_word(state)
-    return int(word % divisor)  # type: ignore[return-value]
+    return int(word % divisor)
 
 
 @compiled

@@ -14,12 +14,14 @@ Reference: Wen, Dang & Lyu (2024), Algorithms 1 and 2, https://arxiv.org/abs/240
 """
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Int64
 
 from recherche.kernels.compiled import compiled
 
 FIRST_EDGE, NEXT_EDGE, PARENT, ENTER, BACK = range(5)
 ROOT = 1
+STEPS_PER_NODE = 7
+"""A vertex is checked, entered, asked for its first edge, skips its parent's edge, and is left by three steps."""
 
 
 @compiled
@@ -97,17 +99,3 @@ def walk(
             place[v] += 1
             u = end_at(ends, place[v], starts[v + 1])
             at = record(steps, at, NEXT_EDGE, v, child, u)
-
-
-@compiled
-def walk_graphs(
-    edges: Int64[np.ndarray, "b m 2"], num_edges: Int64[np.ndarray, " b"], n_nodes: int, n_names: int
-) -> tuple[Int64[np.ndarray, "b s 4"], Int64[np.ndarray, " b"], Bool[np.ndarray, " b"]]:
-    """Walk each graph of a batch: its steps, how many they are, and whether it is a tree."""
-    n_rows = len(edges)
-    steps = np.empty((n_rows, 7 * n_nodes + 3, 4), np.int64)
-    num_steps = np.empty(n_rows, np.int64)
-    trees = np.empty(n_rows, np.bool_)
-    for row in range(n_rows):
-        num_steps[row], trees[row] = walk(edges[row, : num_edges[row]], n_nodes, n_names, steps[row])
-    return steps, num_steps, trees

@@ -24,8 +24,6 @@ from jaxtyping import Int64, UInt64
 
 from recherche._lookup import lookup
 from recherche.errors import ConfigError, QueryError
-from recherche.kernels.compiled import compiled
-from recherche.kernels.tree_walk import walk_graphs
 from recherche.queries import FirstEdge, NextEdge, Parent, Query
 from recherche.tasks.base import AbstractTask, Batch, Example
 from recherche.tasks.edge_lists import Edge, check_edges
@@ -40,9 +38,9 @@ from recherche.tasks.graphs import (
     is_tree,
     present,
 )
-from recherche.tasks.is_tree_traces import PROTOCOLS, AbstractProtocol, EulerTour, Walks
-from recherche.tasks.rows import Prompts, batch_of, example_of_row
-from recherche.tasks.symbols import BEGIN_ID, EDGE, EDGE_ID, END_OF_DATA_ID, FAILED_ID, RECORD, number_vocab
+from recherche.tasks.is_tree_traces import PROTOCOLS, AbstractProtocol, EulerTour, write_rows
+from recherche.tasks.rows import example_of_row
+from recherche.tasks.symbols import EDGE, FAILED_ID, RECORD, number_vocab
 from recherche.vocab import NO, YES, Vocab
 
 
@@ -174,9 +172,19 @@ class IsTree(AbstractTask):
         self, keys: UInt64[np.ndarray, " b"], edges: Edges, *, num_edges: Int64[np.ndarray, " b"], n_nodes: int
     ) -> Batch:
         """The rows for graphs of `n_nodes` vertices each, given in the order of the prompt."""
-        walks = Walks(*walk_graphs(edges, num_edges, n_nodes, self.num_names))
-        prompts = Prompts(write_prompts(edges, num_edges), 3 * num_edges + 2)
-        return batch_of(keys, prompts, self.protocol.write(walks, n_nodes))
+        width = 3 * edges.shape[1] + 2 + self.protocol.max_target(n_nodes)
+        tokens, loss_mask, prompt_lengths, lengths = write_rows(
+            edges, num_edges, n_nodes, self.num_names, self.protocol.shown, width
+        )
+        longest = int(lengths.max(initial=0))
+        return Batch(
+            tokens=tokens[:, :longest],
+            loss_mask=loss_mask[:, :longest],
+            prompt_lengths=prompt_lengths,
+            lengths=lengths,
+            answers=tokens[np.arange(len(keys)), lengths - 1],
+            keys=keys,
+        )
 
     def solve(self, problem: dict[str, Any]) -> str:
         """The answer by definition, from `Example.problem`; it walks no graph and writes no trace.
@@ -208,18 +216,3 @@ class IsTree(AbstractTask):
     def is_vertex(self, token: str) -> bool:
         """Whether the token names a vertex."""
         return token in self.vocab and self.vocab.id_of(token) > FAILED_ID
-
-
-@compiled
-def write_prompts(edges: Edges, num_edges: Int64[np.ndarray, " b"]) -> Int64[np.ndarray, "b p"]:
-    """`<s> u1 ~ v1 ... um ~ vm <d>` for each row."""
-    tokens = np.zeros((len(edges), 3 * edges.shape[1] + 2), np.int64)
-    for row in range(len(edges)):
-        m = num_edges[row]
-        tokens[row, 0] = BEGIN_ID
-        for i in range(m):
-            tokens[row, 3 * i + 1] = FAILED_ID + edges[row, i, 0]
-            tokens[row, 3 * i + 2] = EDGE_ID
-            tokens[row, 3 * i + 3] = FAILED_ID + edges[row, i, 1]
-        tokens[row, 3 * m + 1] = END_OF_DATA_ID
-    return tokens

@@ -53,36 +53,38 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from recherche.kernels.compiled import compiled
-from recherche.kernels.tree_walk import BACK, ENTER, FIRST_EDGE, NEXT_EDGE, PARENT
-from recherche.tasks.rows import Targets
-from recherche.tasks.symbols import EDGE_ID, END_ID, FAILED_ID, NO_ID, RECORD_ID, START_ID, YES_ID
+from recherche.kernels.tree_walk import BACK, ENTER, FIRST_EDGE, NEXT_EDGE, PARENT, STEPS_PER_NODE, walk
+from recherche.tasks.symbols import (
+    BEGIN_ID,
+    EDGE_ID,
+    END_ID,
+    END_OF_DATA_ID,
+    FAILED_ID,
+    NO_ID,
+    RECORD_ID,
+    START_ID,
+    YES_ID,
+)
 
-Steps = Int64[np.ndarray, "b s 4"]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Walks:
-    """The walks of a batch of graphs, as `kernels.tree_walk` records them."""
-
-    steps: Steps
-    num_steps: Int64[np.ndarray, " b"]
-    trees: Bool[np.ndarray, " b"]
+NOTHING, VERTICES, SEARCHES = range(3)
 
 
 class AbstractProtocol(ABC):
-    """What the model writes between the graph and the end of the text, the answer last."""
+    """What the model writes between the graph and the answer.
+
+    Attributes:
+        name: what the command line calls it.
+        shown: what a target shows of the walk: NOTHING, its VERTICES or its SEARCHES.
+        uses_search: whether queries are asked.
+    """
 
     name: ClassVar[str]
+    shown: ClassVar[int]
     uses_search: ClassVar[bool] = False
 
     @abstractmethod
     def max_target(self, n_nodes: int) -> int:
         """The most tokens that a target can have."""
-
-    @abstractmethod
-    def write(self, walks: Walks, n_nodes: int) -> Targets:
-        """The target of each walk."""
 
 
 @final
@@ -91,16 +93,11 @@ class Direct(AbstractProtocol):
     """The answer at once."""
 
     name: ClassVar[str] = "direct"
+    shown: ClassVar[int] = NOTHING
 
     def max_target(self, n_nodes: int) -> int:
         """One token."""
         return 1
-
-    def write(self, walks: Walks, n_nodes: int) -> Targets:
-        """YES or NO."""
-        n_rows = len(walks.trees)
-        answers = np.where(walks.trees, YES_ID, NO_ID).astype(np.int64)
-        return Targets(answers[:, None], np.ones((n_rows, 1), np.bool_), np.ones(n_rows, np.int64))
 
 
 @final
@@ -109,14 +106,11 @@ class EulerTour(AbstractProtocol):
     """The tour in vertices: chain of thought without searches."""
 
     name: ClassVar[str] = "cot"
+    shown: ClassVar[int] = VERTICES
 
     def max_target(self, n_nodes: int) -> int:
         """A full tour and the answer."""
         return 2 * n_nodes
-
-    def write(self, walks: Walks, n_nodes: int) -> Targets:
-        """Each vertex as the walk comes to it, from above or from below."""
-        return Targets(*write_tours(walks.steps, walks.num_steps, walks.trees, self.max_target(n_nodes)))
 
 
 @final
@@ -125,6 +119,7 @@ class RetrievalTour(AbstractProtocol):
     """The tour in searches: what is needed is looked up, never remembered."""
 
     name: ClassVar[str] = "retrieval"
+    shown: ClassVar[int] = SEARCHES
     uses_search: ClassVar[bool] = True
 
     def max_target(self, n_nodes: int) -> int:
@@ -136,64 +131,82 @@ class RetrievalTour(AbstractProtocol):
         """
         return 30 * (n_nodes - 1) + 6
 
-    def write(self, walks: Walks, n_nodes: int) -> Targets:
-        """Each search with its result, and a record for each vertex entered."""
-        return Targets(*write_searches(walks.steps, walks.num_steps, walks.trees, self.max_target(n_nodes)))
-
 
 PROTOCOLS = MappingProxyType({protocol.name: protocol for protocol in (Direct(), EulerTour(), RetrievalTour())})
 
+Row = Int64[np.ndarray, " t"]
+RowMask = Bool[np.ndarray, " t"]
+Edges = Int64[np.ndarray, "b m 2"]
+
 
 @compiled
-def write_tours(
-    steps: Steps, num_steps: Int64[np.ndarray, " b"], trees: Bool[np.ndarray, " b"], width: int
-) -> tuple[Int64[np.ndarray, "b q"], Bool[np.ndarray, "b q"], Int64[np.ndarray, " b"]]:
-    """Tokens, loss mask and lengths of Euler tours."""
-    n_rows = len(steps)
-    tokens = np.empty((n_rows, width), np.int64)
-    lengths = np.empty(n_rows, np.int64)
+def write_rows(
+    edges: Edges, num_edges: Int64[np.ndarray, " b"], n_nodes: int, n_names: int, shown: int, width: int
+) -> tuple[Int64[np.ndarray, "b t"], Bool[np.ndarray, "b t"], Int64[np.ndarray, " b"], Int64[np.ndarray, " b"]]:
+    """Tokens and loss mask of each graph's row, 0 behind its end, and the lengths of its prompt and of the row."""
+    n_rows = len(edges)
+    tokens, loss_mask = np.empty((n_rows, width), np.int64), np.empty((n_rows, width), np.bool_)
+    prompt_lengths, lengths = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    steps = np.empty((STEPS_PER_NODE * n_nodes, 4), np.int64)
     for row in range(n_rows):
-        at = 0
-        for i in range(num_steps[row]):
-            kind = steps[row, i, 0]
-            if kind in (ENTER, BACK):
-                tokens[row, at] = FAILED_ID + steps[row, i, 2]
+        graph = edges[row, : num_edges[row]]
+        num_steps, tree = walk(graph, n_nodes, n_names, steps)
+        at = prompt_lengths[row] = write_prompt(graph, tokens[row])
+        loss_mask[row, :at] = False
+        loss_mask[row, at:] = True
+        if shown == VERTICES:
+            at = write_vertices(steps[:num_steps], tokens[row], at)
+        elif shown == SEARCHES:
+            at = write_searches(steps[:num_steps], tokens[row], loss_mask[row], at)
+        tokens[row, at] = YES_ID if tree else NO_ID
+        tokens[row, at + 1 :] = 0
+        loss_mask[row, at + 1 :] = False
+        lengths[row] = at + 1
+    return tokens, loss_mask, prompt_lengths, lengths
+
+
+@compiled
+def write_prompt(graph: Int64[np.ndarray, "m 2"], tokens: Row) -> int:
+    """Write `<s> u1 ~ v1 ... um ~ vm <d>`; the place behind it."""
+    tokens[0] = BEGIN_ID
+    for i in range(len(graph)):
+        tokens[3 * i + 1] = FAILED_ID + graph[i, 0]
+        tokens[3 * i + 2] = EDGE_ID
+        tokens[3 * i + 3] = FAILED_ID + graph[i, 1]
+    tokens[3 * len(graph) + 1] = END_OF_DATA_ID
+    return 3 * len(graph) + 2
+
+
+@compiled
+def write_vertices(steps: Int64[np.ndarray, "s 4"], tokens: Row, at: int) -> int:
+    """Write each vertex as the walk comes to it, from above or from below; the place behind them."""
+    for i in range(len(steps)):
+        if steps[i, 0] in (ENTER, BACK):
+            tokens[at] = FAILED_ID + steps[i, 2]
+            at += 1
+    return at
+
+
+@compiled
+def write_searches(steps: Int64[np.ndarray, "s 4"], tokens: Row, loss_mask: RowMask, at: int) -> int:
+    """Write each search with its result, and a record for each vertex entered; the place behind them."""
+    for i in range(len(steps)):
+        kind, a, b, found = steps[i]
+        if kind == ENTER and a != 0:
+            tokens[at] = FAILED_ID + a
+            tokens[at + 1] = RECORD_ID
+            tokens[at + 2] = FAILED_ID + b
+            at += 3
+        elif kind in (FIRST_EDGE, NEXT_EDGE, PARENT):
+            tokens[at] = START_ID
+            tokens[at + 1] = FAILED_ID + a
+            tokens[at + 2] = RECORD_ID if kind == PARENT else EDGE_ID
+            at += 3
+            if kind == NEXT_EDGE:
+                tokens[at] = FAILED_ID + b
                 at += 1
-        tokens[row, at] = YES_ID if trees[row] else NO_ID
-        lengths[row] = at + 1
-    return tokens, np.ones((n_rows, width), np.bool_), lengths
-
-
-@compiled
-def write_searches(
-    steps: Steps, num_steps: Int64[np.ndarray, " b"], trees: Bool[np.ndarray, " b"], width: int
-) -> tuple[Int64[np.ndarray, "b q"], Bool[np.ndarray, "b q"], Int64[np.ndarray, " b"]]:
-    """Tokens, loss mask and lengths of retrieval traces."""
-    n_rows = len(steps)
-    tokens = np.empty((n_rows, width), np.int64)
-    loss_mask = np.ones((n_rows, width), np.bool_)
-    lengths = np.empty(n_rows, np.int64)
-    for row in range(n_rows):
-        at = 0
-        for i in range(num_steps[row]):
-            kind, a, b, found = steps[row, i]
-            if kind == ENTER and a != 0:
-                tokens[row, at] = FAILED_ID + a
-                tokens[row, at + 1] = RECORD_ID
-                tokens[row, at + 2] = FAILED_ID + b
-                at += 3
-            elif kind in (FIRST_EDGE, NEXT_EDGE, PARENT):
-                tokens[row, at] = START_ID
-                tokens[row, at + 1] = FAILED_ID + a
-                tokens[row, at + 2] = RECORD_ID if kind == PARENT else EDGE_ID
-                at += 3
-                if kind == NEXT_EDGE:
-                    tokens[row, at] = FAILED_ID + b
-                    at += 1
-                tokens[row, at] = END_ID
-                tokens[row, at + 1] = FAILED_ID + found
-                loss_mask[row, at + 1] = False
-                at += 2
-        tokens[row, at] = YES_ID if trees[row] else NO_ID
-        lengths[row] = at + 1
-    return tokens, loss_mask, lengths
+            tokens[at] = END_ID
+            tokens[at + 1] = FAILED_ID + found
+            loss_mask[at + 1] = False
+            at += 2
+    return at

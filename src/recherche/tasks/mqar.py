@@ -47,7 +47,7 @@ class MQAR(AbstractNumberTask):
 
     Attributes:
         n: tokens of the text after `<s>`: pairs and slots; even.
-        num_pairs: pairs of key and value; n // 4 unless given.
+        num_pairs: pairs of key and value; n // 8, at least 1, unless given.
         exponent_percent: 100 times the exponent a of the gap distribution, 1..100; small means early questions.
         n_keys: how many keys there are; n unless given. n_values and n_fillers likewise.
     """
@@ -87,7 +87,7 @@ class MQAR(AbstractNumberTask):
     @property
     def pairs(self) -> int:
         """The number of pairs."""
-        return self.n // 4 if self.num_pairs is None else self.num_pairs
+        return max(1, self.n // 8) if self.num_pairs is None else self.num_pairs
 
     @property
     def ranges(self) -> tuple[int, int, int]:

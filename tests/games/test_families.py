@@ -15,7 +15,9 @@ def test_any_two_texts_of_a_family_have_a_question(task: AbstractTask) -> None:
         if (one == other).all():
             continue
         question = family.question(one, other)
-        answers = {right_answer(task, task.vocab.decode([*family.text(s), *question])) for s in (one, other)}
+        answers = {
+            right_answer(task, task.vocab.decode(np.concatenate([family.text(s), question]))) for s in (one, other)
+        }
         assert len(answers) == 2
 
 

@@ -7,6 +7,9 @@
 
 Each check compares logits by their relative error, max |a - b| / max |b|, and names the first position where they part
 and the first layer that is wrong there. How the cache grows with the text is measured: constant, linear or capped.
+
+Reference: Gu & Dao (2023), Mamba, Section 3.3 (one model, a recurrent and a parallel form),
+https://arxiv.org/abs/2312.00752
 """
 
 from abc import ABC, abstractmethod
@@ -273,11 +276,15 @@ CHECKS: MappingProxyType[str, Callable[[AbstractSubject], Finding]] = MappingPro
 )
 
 
-@torch.inference_mode()
 def findings(subject: AbstractSubject, checks: Sequence[str] = tuple(CHECKS)) -> Iterator[Finding]:
     """The outcome of each check; a check that the model answers with an exception has failed."""
     for name in checks:
-        try:
-            yield CHECKS[name](subject)
-        except Exception as error:  # whatever a foreign model raises is the finding
-            yield Finding(check=name, passed=False, note=f"{type(error).__name__}: {str(error).splitlines()[0][:160]}")
+        yield _finding(subject, name)
+
+
+@torch.inference_mode()
+def _finding(subject: AbstractSubject, check: str) -> Finding:
+    try:
+        return CHECKS[check](subject)
+    except Exception as error:  # whatever a foreign model raises is the finding
+        return Finding(check=check, passed=False, note=f"{type(error).__name__}: {str(error).splitlines()[0][:160]}")

@@ -2,6 +2,8 @@
 
 A cache there is an object that is changed in place, so a fork is a deep copy; its tensors are found by walking the
 object. The argument that takes it has had several names, and each model knows one.
+
+Reference: Wolf et al. (2020), Transformers, https://arxiv.org/abs/1910.03771
 """
 
 import copy

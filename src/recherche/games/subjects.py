@@ -3,6 +3,8 @@
 full      prefill of every prefix           extend   prefill from the carried state
 padded    prefill with lengths (right); left padding does not exist for a model that takes lengths
 resume    the message of `protocol`, read by a new process
+
+Reference: Gu & Dao (2023), Mamba, Section 3.3, https://arxiv.org/abs/2312.00752
 """
 
 import subprocess

@@ -2,6 +2,8 @@
 
 Each is two to four layers of width 32 (xLSTM 64) with a vocabulary of 50, made from seed 0; chunks and windows are
 short, so that a text of a hundred tokens crosses them.
+
+Reference: Wolf et al. (2020), Transformers, https://arxiv.org/abs/1910.03771
 """
 
 from types import MappingProxyType

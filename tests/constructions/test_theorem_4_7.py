@@ -9,7 +9,7 @@ from recherche.constructions.theorem_4_7 import CONSTRUCTIONS
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=lambda construction: construction.name)
 def test_every_graph_of_three_vertices_and_some_larger_ones_are_right(construction):
-    for proof in prove(construction, Sizes(3, ((10, 3),))):
+    for proof in prove(construction, Sizes(3, ((8, 1),))):
         assert proof.failures == 0, proof.messages
         assert proof.cases > 0
         assert proof.margin > 0

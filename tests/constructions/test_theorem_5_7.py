@@ -6,7 +6,7 @@ from recherche.constructions.construction import Sizes
 from recherche.constructions.graph_problems import small_graphs
 from recherche.constructions.proof import prove
 from recherche.constructions.theorem_5_7 import CONSTRUCTIONS, reference_text
-from recherche.tasks import is_tree
+from recherche.tasks.graphs import is_tree
 
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=lambda construction: construction.name)

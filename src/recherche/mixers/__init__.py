@@ -14,10 +14,14 @@ from recherche.mixers.mlstm import MLSTMLayer
 from recherche.mixers.retention import RetentionLayer
 from recherche.mixers.rwkv import RWKVLayer
 from recherche.mixers.selective_ssm import MambaLayer
+from recherche.mixers.sliding_window import SlidingWindowLayer
+from recherche.mixers.tova import TOVALayer
 
 MIXERS: MappingProxyType[str, type[LayerConfig]] = MappingProxyType(
     {
         "attention": AttentionLayer,
+        "sliding-window": SlidingWindowLayer,
+        "tova": TOVALayer,
         "linear-attention": LinearAttentionLayer,
         "retention": RetentionLayer,
         "gla": GatedLinearAttentionLayer,

@@ -62,6 +62,14 @@ def test_gradcheck_notices_a_gradient_that_is_one_per_cent_off():
     assert not torch.autograd.gradcheck(off, (xz,), raise_exception=False)
 
 
+def test_no_state_is_a_state_of_zeros():
+    xz, weights, window, ssm = problem(2, 5, 3, 2, 1, 3)
+    y, last = mamba_inner(xz, weights)
+    expected, expected_last = mamba_inner(xz, weights, torch.zeros_like(window), torch.zeros_like(ssm))
+    assert torch.equal(y, expected)
+    assert torch.equal(last, expected_last)
+
+
 def test_other_precisions_take_the_plain_path():
     inputs = problem(1, 3, 4, 2, 1, 2, dtype=torch.bfloat16)
     y, last = mamba_inner(*inputs)

@@ -1,4 +1,8 @@
-"""The inner part of a Mamba block as one differentiable function: compiled on a CPU, plain torch elsewhere.
+"""The inner part of a Mamba block as one differentiable function, by the fastest way there is.
+
+    on a CPU                                      compiled loops (this file)
+    on a GPU with mamba_ssm, from an empty state  its kernel (`mamba_fused`)
+    anywhere else                                 plain torch (`mamba_plain`)
 
 What it computes stands in `mamba_plain`. On a CPU the convolution, the scan, the step size and the gate are compiled
 loops, the two small projections between them are matrix products, and one autograd node covers it all: gradients are
@@ -14,6 +18,7 @@ from torch import Tensor
 
 from recherche.kernels.bridge import array, has_compiled_path, num_threads, on_threads
 from recherche.kernels.causal_conv import conv_silu_backward, conv_silu_forward
+from recherche.kernels.mamba_fused import installed_scan, mamba_fused
 from recherche.kernels.mamba_plain import MambaWeights, mamba_plain
 from recherche.kernels.selective_scan import CHUNK, block_width, scan_backward, scan_forward
 from recherche.kernels.vector_math import LOG2_E
@@ -22,12 +27,23 @@ from recherche.kernels.vector_math import LOG2_E
 def mamba_inner(
     xz: Float[Tensor, "b t two_e"],
     weights: MambaWeights,
-    window: Float[Tensor, "b e w"],
-    ssm: Float[Tensor, "b e n"],
+    window: Float[Tensor, "b e w"] | None = None,
+    ssm: Float[Tensor, "b e n"] | None = None,
     *,
     lengths: Int[Tensor, " b"] | None = None,
 ) -> tuple[Float[Tensor, "b t e"], Float[Tensor, "b e n"]]:
-    """Outputs before the last projection, and the SSM state after the last real token of each row."""
+    """Outputs before the last projection, and the SSM state after the last real token of each row.
+
+    Args:
+        window: inputs of the convolution before the first token; None: zeros.
+        ssm: state before the first token; None: zeros.
+    """
+    whole = window is None and ssm is None and lengths is None
+    if whole and xz.is_cuda and (scan := installed_scan()):
+        return mamba_fused(xz, weights, scan)
+    (e, n), taps = weights.A_log.shape, weights.conv_weight.shape[1]
+    window = xz.new_zeros(xz.shape[0], e, taps - 1) if window is None else window
+    ssm = xz.new_zeros(xz.shape[0], e, n) if ssm is None else ssm
     if has_compiled_path(xz):
         return _CompiledMamba.apply(xz, *weights, window, ssm, lengths)
     return mamba_plain(xz, weights, window, ssm, lengths=lengths)

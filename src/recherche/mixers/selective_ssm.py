@@ -104,10 +104,10 @@ class SelectiveSSM(AbstractMixer):
         *,
         lengths: Int[Tensor, " b"] | None = None,
     ) -> tuple[Float[Tensor, "b t d"], SelectiveSSMState]:
+        xz = self.in_proj(x)
+        y, ssm = mamba_inner(xz, self.weights(), *(state or ()), lengths=lengths)
         if state is None:
             state = self.init_state(x.shape[0])
-        xz = self.in_proj(x)
-        y, ssm = mamba_inner(xz, self.weights(), state.window, state.ssm, lengths=lengths)
         window = last_inputs(state.window, xz[..., : self.D.shape[0]], lengths)
         return self.out_proj(y), SelectiveSSMState(window, ssm)
 

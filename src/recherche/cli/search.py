@@ -77,7 +77,9 @@ def write(found: "Found", *, explain: bool) -> None:
     if found.tokens is not None and found.span is not None:
         print(f"{' '.join(found.tokens)}\t{found.span[0]}:{found.span[1]}")
     else:
-        Console(stderr=True).print(f"{found.status.name}: {found.reason or found.status.value}", markup=False)
+        Console(stderr=True).print(
+            f"{found.status.name}: {found.reason or found.status.value}", markup=False, soft_wrap=True
+        )
     if explain:
         print(f"  tier        {found.tier or 'none'}")
         print(f"  translated  {found.translated or 'none'}")

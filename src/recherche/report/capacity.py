@@ -36,7 +36,6 @@ def draw_capacity(rows: Sequence[Row]) -> Figure:
 
 def _draw_plane(axes: Axes, rows: Sequence[Row], labels: Sequence[str], colours: Mapping[str, str]) -> None:
     sent = [row["message_bits"] for row in rows]
-    shown = [max(row["bits_recovered"], 1.0) for row in rows]
     low, high = 0.7, 2.0 * max(sent)
     axes.plot([low, high], [low, high], color=INK, linewidth=1.0)
     axes.fill_between([low, high], [low, high], high, color=RULE, alpha=0.5, linewidth=0)
@@ -61,7 +60,7 @@ def _draw_plane(axes: Axes, rows: Sequence[Row], labels: Sequence[str], colours:
             axes.annotate(
                 f"n={row['n']}", (row["message_bits"], value), (4, -9), textcoords="offset points", color=MUTED
             )
-    axes.set(xscale="log", yscale="log", xlim=(0.5 * min(sent), high), ylim=(low, max(4 * max(shown), 10)))
+    axes.set(xscale="log", yscale="log", xlim=(0.5 * min(sent), high), ylim=(low, high))
     axes.set(xlabel="bits sent: the state", ylabel="bits recovered (95 %)", title="Nobody crosses the diagonal")
     axes.legend(frameon=False, loc="upper left")
 
@@ -72,6 +71,7 @@ def _draw_errors(axes: Axes, rows: Sequence[Row], label: str) -> None:
     grid = np.full((len(ordered), longest), np.nan)
     for line, row in zip(grid, ordered, strict=True):
         line[: len(row["errors"])] = row["errors"]
-    axes.imshow(grid, aspect="auto", interpolation="nearest", cmap="magma_r", vmin=0, vmax=1)
+    place = (0.5, longest + 0.5, len(ordered) - 0.5, -0.5)
+    axes.imshow(grid, extent=place, aspect="auto", interpolation="nearest", cmap="magma_r", vmin=0, vmax=1)
     axes.set_yticks(range(len(ordered)), [f"n={row['n']}" for row in ordered])
-    axes.set(xlabel="question", title=f"Errors: {architecture_label(label)}")
+    axes.set(xlabel="question (dark: always wrong)", title=f"Errors: {architecture_label(label)}")

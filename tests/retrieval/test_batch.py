@@ -38,7 +38,7 @@ def test_a_batch_answers_as_one_context_per_row(monkeypatch, most_tokens: int, m
     rows = BatchRetriever(VOCAB, n_rows=4, max_length=400, retriever=retriever)
     contexts = [retriever.context([], VOCAB) for _ in range(4)]
     statuses = set()
-    for _ in range(60):
+    for _ in range(25):
         grow(random, rows, contexts, steps=3)
         for kind in KINDS:
             queries = random_queries(random, kind, 4, QUERY_NAMES)

@@ -104,7 +104,7 @@ def test_what_is_too_large_names_the_limit(pattern: str, limit: str):
 
 def test_random_patterns_are_syntax_errors_where_re_says_so():
     random = Random(1)
-    for _ in range(1_500):
+    for _ in range(500):
         pattern = fuzz.mutated(random, fuzz.random_pattern(random))
         try:
             read_pattern(pattern, LIMITS)

@@ -230,7 +230,7 @@ def decided_wrong(random: Random, count: int) -> list[list[tuple[int, int]]]:
 
 
 def test_a_walk_driven_by_searches_alone_decides_trees_on_a_sample():
-    assert decided_wrong(Random(1), 60) == []
+    assert decided_wrong(Random(1), 15) == []
 
 
 @pytest.mark.slow
@@ -252,7 +252,7 @@ def tape_misread(steps: int, writer: Writer) -> list[int]:
 
 
 def test_a_tape_is_read_through_its_last_writes_on_a_sample():
-    assert tape_misread(200, Writer("<s>")) == []
+    assert tape_misread(60, Writer("<s>")) == []
 
 
 @pytest.mark.slow

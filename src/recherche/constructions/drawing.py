@@ -11,7 +11,7 @@ from recherche.constructions.program import Program
 from recherche.constructions.registers import in_words
 
 MOST_ROWS = 9
-MOST_LETTERS = 96
+MOST_LETTERS = 124
 COLOURS = {"attention": "#dbe7f6", "linear": "#e3f1df", "feed-forward": "#f6f0df"}
 
 

@@ -24,6 +24,6 @@ PLACED = [placed for program in programs() for placed in program.registers.place
 @pytest.mark.parametrize("placed", PLACED, ids=str)
 def test_a_primitive_states_its_kind_inputs_and_meaning(placed):
     assert isinstance(placed.operation, Operation)
-    assert str(placed).startswith(f"{placed.result.name} = ")
+    assert str(placed) in (placed.result.name, f"{placed.result.name} = {placed.operation}")
     assert (placed.stage % 2 == 0) == (placed.operation.kind == "feed-forward")
     assert all(register.stage <= placed.stage for form in placed.operation.inputs for register in form.registers)

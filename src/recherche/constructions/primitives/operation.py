@@ -49,4 +49,5 @@ class Placed:
     stage: int
 
     def __str__(self) -> str:
-        return f"{self.result.name} = {self.operation}"
+        shown = str(self.operation)
+        return shown if shown == self.result.name else f"{self.result.name} = {shown}"

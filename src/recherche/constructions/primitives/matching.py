@@ -7,6 +7,7 @@ Reference: Wen, Dang & Lyu (2024), Lemmas C.14-C.16, corrected as docs/errata.md
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Literal, final
 
 from recherche.constructions.affine import Affine, bracketed
@@ -98,8 +99,10 @@ def match(
     near: Affine | None = None,
 ) -> Match:
     """The head of `Match`; see there for the proof."""
-    reach = stream.capacity if near is None else max(stream.capacity - near.low, near.high, 1) ** 2
-    W = 1 << (4 * int(reach) - 1).bit_length()
+    reach = (
+        stream.capacity if near is None else ceil(max(float(stream.capacity - near.low), float(near.high), 1.0)) ** 2
+    )
+    W = 1 << (4 * reach - 1).bit_length()
     inside = stream.inside
     pairs = [(inside, -W * norm(stream, queries))]
     pairs += [(key, 2 * W * query) for key, query in zip(keys, queries, strict=True)]

@@ -16,6 +16,7 @@ def test_every_theorem_has_its_argument_its_figures_and_its_numbers(tmp_path, mo
     text = (tmp_path / "theorems.md").read_text()
     assert "## Theorem 4.6" in text
     assert "**Theorem 5.6: a linear RNN with one Transformer layer" in text
+    assert "because \\<s> stands first" in text
     assert "| ar-transformer | 641 (all, n <= 4) | 0 |" in text
     assert (tmp_path / "figures" / "index-hybrid.svg").is_file()
 

@@ -61,9 +61,9 @@ def _sections(folder: Path, proofs: list[Proof]) -> Iterator[str]:
 
 
 def _argument(docstring: str) -> str:
-    """The docstring as Markdown: its indented lines are code already."""
-    first, _, rest = docstring.partition("\n")
-    return f"**{first}**\n{rest}\n"
+    """The docstring as Markdown: its indented lines are code already, and a token elsewhere is no HTML tag."""
+    lines = [line if line.startswith("    ") else line.replace("<", "\\<") for line in docstring.split("\n")]
+    return "\n".join([f"**{lines[0]}**", *lines[1:], ""])
 
 
 def _row(proof: Proof) -> str:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 def reproduce(
@@ -97,14 +99,11 @@ def _plan(grid: Any, out: Path, only: str | None) -> Table:
 def _results(out: Path) -> Table:
     from recherche.experiments.files import read_json_lines
 
-    table = Table("cell", "accuracy", "95 % interval", "exact trace", "undecided", "samples", "state bits", "train s")
+    table = Table("cell", "accuracy by generation", "samples", "state bits", "train s", box=SIMPLE, pad_edge=False)
     for row in read_json_lines(out / "results.jsonl"):
         table.add_row(
             row["cell"],
-            f"{row['accuracy']:.3f}",
-            f"[{row['accuracy_low']:.3f}, {row['accuracy_high']:.3f}]".replace("[", r"\["),
-            f"{row['exact_trace_rate']:.3f}",
-            str(row["num_undecided"]),
+            Text(f"{row['accuracy']:.3f} [{row['accuracy_low']:.3f}, {row['accuracy_high']:.3f}]"),
             f"{row['train_samples']:,}",
             f"{row['state_bits']:,}",
             f"{row['train_seconds']:.0f}",

@@ -75,6 +75,7 @@ def test_eval_of_nothing_says_how_to_get_a_run(tmp_path):
     assert "train one with" in " ".join(refused.output.split())
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_the_first_interrupt_is_noted_and_the_second_is_real():
     with interrupted() as received:
         os.kill(os.getpid(), signal.SIGINT)

@@ -31,6 +31,7 @@ def test_cells_run_in_the_order_given(tmp_path):
     assert (len(outcome.results), outcome.failures, outcome.stopped) == (3, [], [])
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_an_interrupt_saves_the_running_cell_and_begins_no_other(tmp_path):
     interrupted = threading.Event()
 
@@ -40,7 +41,7 @@ def test_an_interrupt_saves_the_running_cell_and_begins_no_other(tmp_path):
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.1)
 
-    outcome = run(tmp_path, 100_000, interrupt_once)
+    outcome = run(tmp_path, 20_000, interrupt_once)
     assert outcome.results == {}
     assert sorted(outcome.stopped) == ["a", "b", "c"]
     assert (tmp_path / "a" / "training.safetensors").exists()
@@ -54,7 +55,7 @@ from recherche.experiments.presets import Recipe, quick_config
 from recherche.training.curriculum import Fixed
 
 if __name__ == "__main__":
-    config = quick_config("transformer", "direct", 6, Recipe(100_000, 4, Fixed(), 8))
+    config = quick_config("transformer", "direct", 6, Recipe(20_000, 4, Fixed(), 8))
     folder = pathlib.Path(sys.argv[1])
     speak = lambda *_: print("on", flush=True)
     run_in_lanes({"a": config}, lambda name: folder, jobs=1, device="cpu", on_message=speak)

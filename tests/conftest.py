@@ -16,7 +16,7 @@ hypothesis.settings.load_profile("house")
 
 @pytest.fixture
 def ctrl_c_is_heard():
-    """Ctrl-C raises KeyboardInterrupt, also where the tests were started in the background and inherited its silence."""
+    """Ctrl-C raises KeyboardInterrupt, also where the tests were started in the background and inherit silence."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -85,7 +85,7 @@ def test_another_seed_gives_other_weights(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["transformer", "mamba"])
 def test_a_killed_process_loses_nothing_that_was_saved(tmp_path, architecture):
-    chosen = config(architecture, "cot", "plans.0.num_steps=400")
+    chosen = config(architecture, "cot", "plans.0.num_steps=120")
     run_cell(chosen, tmp_path / "straight")
     killed = tmp_path / "killed"
     claim(killed, chosen)

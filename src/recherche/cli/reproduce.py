@@ -99,7 +99,9 @@ def _plan(grid: Any, out: Path, only: str | None) -> Table:
 def _results(out: Path) -> Table:
     from recherche.experiments.files import read_json_lines
 
-    table = Table("cell", "accuracy, 95 %", "samples", "state bits", "train s", box=SIMPLE, pad_edge=False)
+    table = Table(
+        "cell", "accuracy, 95 %", "samples", "state bits", "s", box=SIMPLE, padding=(0, 1), collapse_padding=True
+    )
     for row in read_json_lines(out / "results.jsonl"):
         table.add_row(
             row["cell"],

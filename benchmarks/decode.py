@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.harness import Line, compare
+from recherche.batching import prompts_of
 from recherche.evaluation import open_sessions, solve
 from recherche.models.language_model import LanguageModel
 from recherche.models.sizes import ARCHITECTURES, model_config
@@ -56,7 +57,7 @@ class Led:
 
 
 def from_states(model: LanguageModel, task: IsTree, batch: Batch) -> int:
-    generations = solve(Led(model, batch), task, batch, sessions=open_sessions(task, batch))
+    generations = solve(Led(model, batch), task, batch, sessions=open_sessions(task, prompts_of(batch)))
     assert all(g.answer == answer for g, answer in zip(generations, batch.answers.tolist(), strict=True))
     return sum(len(generation.tokens) for generation in generations)
 
@@ -64,7 +65,7 @@ def from_states(model: LanguageModel, task: IsTree, batch: Batch) -> int:
 @torch.inference_mode()
 def recomputing_prefixes(model: LanguageModel, task: IsTree, batch: Batch) -> int:
     num_tokens = 0
-    for row, session in enumerate(open_sessions(task, batch)):
+    for row, session in enumerate(open_sessions(task, prompts_of(batch))):
         prompt, length = int(batch.prompt_lengths[row]), int(batch.lengths[row])
         tokens = batch.tokens[row, :prompt].tolist()
         while len(tokens) < length:

@@ -134,18 +134,18 @@ def evaluate_generated(
     """
     tally = _Tally(task, num_examples)
     for batch in _batches(task, keys, batch_size):
-        sessions = open_sessions(task, batch) if task.uses_search else None
+        sessions = open_sessions(task, prompts_of(batch)) if task.uses_search else None
         tally.add(batch, solve(model, task, batch, sessions=sessions), sessions)
         progress(tally.num_samples)
     return tally.result()
 
 
-def open_sessions(task: AbstractTask, batch: Batch) -> list[SearchSession]:
-    """A search session for each row, over a context that holds the row's prompt."""
+def open_sessions(task: AbstractTask, prompts: Sequence[Int[np.ndarray, " _"]]) -> list[SearchSession]:
+    """A search session for each prompt, over a context that holds it."""
     retriever, vocab = Retriever(), task.vocab
     return [
         SearchSession(retriever.context(prompt.tolist(), vocab=vocab), vocab=vocab, read_query=task.read_query)
-        for prompt in prompts_of(batch)
+        for prompt in prompts
     ]
 
 

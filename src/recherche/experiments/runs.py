@@ -15,10 +15,10 @@ import numpy as np
 from recherche._lookup import lookup
 from recherche.decoding import generate
 from recherche.errors import ConfigError
+from recherche.evaluation import BUDGET_FACTOR, open_sessions
 from recherche.experiments.config import RunConfig
 from recherche.models.language_model import LanguageModel
-from recherche.retrieval import Retriever
-from recherche.retrieval.session import Search, SearchSession
+from recherche.retrieval.session import Search
 from recherche.tasks.base import AbstractTask
 from recherche.training.checkpoint import load_weights
 
@@ -72,22 +72,19 @@ class Run:
         """
         vocab = self.task.vocab
         ids = vocab.encode(prompt.split() if isinstance(prompt, str) else prompt)
-        session = None
-        if self.task.uses_search:
-            context = Retriever().context(ids, vocab=vocab)
-            session = SearchSession(context, vocab=vocab, read_query=self.task.read_query)
+        sessions = open_sessions(self.task, [ids]) if self.task.uses_search else None
         [written] = generate(
             self.model,
             [ids],
-            sessions=[session] if session else None,
+            sessions=sessions,
             stop_ids=vocab.encode(self.task.answer_tokens).tolist(),
-            max_new_tokens=2 * self.task.max_length if max_new_tokens is None else max_new_tokens,
+            max_new_tokens=BUDGET_FACTOR * self.task.max_length if max_new_tokens is None else max_new_tokens,
         )
         return Answer(
             tokens=vocab.decode(written.tokens),
             retrieved=tuple(np.logical_not(written.generated).tolist()),
             answer=None if written.answer is None else vocab.tokens[written.answer],
-            searches=tuple(session.searches) if session else (),
+            searches=tuple(sessions[0].searches) if sessions else (),
         )
 
 

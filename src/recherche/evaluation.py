@@ -15,6 +15,7 @@ Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Protocol, final, runtime_checkable
 
@@ -143,8 +144,10 @@ def evaluate_generated(
 def open_sessions(task: AbstractTask, prompts: Sequence[Int[np.ndarray, " _"]]) -> list[SearchSession]:
     """A search session for each prompt, over a context that holds it."""
     retriever, vocab = Retriever(), task.vocab
+    # Rows ask the same queries over and over: each is read once.
+    read_query = lru_cache(maxsize=1 << 12)(task.read_query)
     return [
-        SearchSession(retriever.context(prompt.tolist(), vocab=vocab), vocab=vocab, read_query=task.read_query)
+        SearchSession(retriever.context(prompt.tolist(), vocab=vocab), vocab=vocab, read_query=read_query)
         for prompt in prompts
     ]
 

@@ -80,10 +80,9 @@ class Vocab:
         Raises:
             VocabError: an id lies outside the table.
         """
+        tokens = self.tokens
         numbers = [int(i) for i in ids]
-        for number in numbers:
-            if not 0 <= number < len(self.tokens):
-                raise VocabError(
-                    f"Token ids run from 0 to {len(self) - 1}, got {number}; check the model's vocabulary."
-                )
-        return tuple(self.tokens[number] for number in numbers)
+        if numbers and not (min(numbers) >= 0 and max(numbers) < len(tokens)):
+            bad = next(number for number in numbers if not 0 <= number < len(tokens))
+            raise VocabError(f"Token ids run from 0 to {len(tokens) - 1}, got {bad}; check the model's vocabulary.")
+        return tuple([tokens[number] for number in numbers])

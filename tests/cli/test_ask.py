@@ -54,7 +54,7 @@ def test_searches_are_listed_with_what_they_found(run: Path, graph: Path, monkey
     search = Search(
         status=Status.OK,
         query=("1", "~"),
-        pattern="a [pattern]",
+        asked="a [pattern]",
         query_span=(11, 15),
         span=(3, 4),
         tokens=("2",),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from recherche.errors import VocabError
 from recherche.queries import Query
 from recherche.retrieval import AR, Context, FirstEdge, Index, Limits, Paper, Retriever, Status, Tier
+from recherche.retrieval.bind import bind
 from recherche.retrieval.engine import compile_program
 from recherche.retrieval.finder import find
 from recherche.retrieval.lexicon import Lexicon
@@ -43,7 +44,7 @@ def wrong_answers(query: Query, cases: list[Case]) -> list[str]:
     for case in cases:
         index, ids, joined = case.context._index, case.context._lexicon.ids, bytearray(case.joined.encode())
         tried = {plan_of(query), plans[bool(index.hidden)] or plan_of(query)}
-        answers = [groups and groups[min(groups)][0] for groups in (find(plan, index, ids) for plan in tried)]
+        answers = [groups and groups[min(groups)][0] for groups in (find(bind(plan, ids), index) for plan in tried)]
         spans = program.match(joined)
         begin = next((span[0] for span in spans[1:] if span != (-1, -1)), None) if spans else None
         answers.append(None if begin is None else joined.count(b" ", 0, begin))

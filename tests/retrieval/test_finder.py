@@ -2,6 +2,7 @@ from random import Random
 
 import pytest
 
+from recherche.retrieval.bind import bind
 from recherche.retrieval.finder import find
 from recherche.retrieval.index import HIDDEN, TokenIndex
 from recherche.retrieval.plan import Anchor, Piece, Plan, Tail, Tally
@@ -23,7 +24,7 @@ def index(tokens: list[int]) -> TokenIndex:
 
 
 def place(plan: Plan | Tally, tokens: list[int]) -> int | None:
-    groups = find(plan, index(tokens), IDS)
+    groups = find(bind(plan, IDS), index(tokens))
     return groups and groups[1][0]
 
 
@@ -62,9 +63,9 @@ def test_finds_the_place_that_the_plan_describes(plan: Plan | Tally, tokens: lis
 
 def test_of_alternatives_at_the_same_place_the_first_wins():
     one, other = Piece(1, ((0, "a"),), ((1, 0),)), Piece(2, ((0, "a"),), ((2, 1),))
-    assert find(Plan((one, other)), index([A, B]), IDS) == {1: (0, 1)}
-    assert find(Plan((other, one)), index([A, B]), IDS) == {2: (1, 2)}
-    assert find(Plan((other, one), Anchor.LAST), index([A, B, A]), IDS) == {1: (2, 3)}
+    assert find(bind(Plan((one, other)), IDS), index([A, B])) == {1: (0, 1)}
+    assert find(bind(Plan((other, one)), IDS), index([A, B])) == {2: (1, 2)}
+    assert find(bind(Plan((other, one), Anchor.LAST), IDS), index([A, B, A])) == {1: (2, 3)}
 
 
 @pytest.mark.parametrize("anchor", [Anchor.FIRST, Anchor.LAST])

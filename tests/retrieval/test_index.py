@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recherche.retrieval import index as index_module
-from recherche.retrieval.index import DISTANCES, HIDDEN, TokenIndex
+from recherche.retrieval.index import DISTANCES, HIDDEN, TokenIndex, pair_key
 
 
 def pairs(tokens: list[int], distance: int) -> dict[tuple[int, int], list[int]]:
@@ -41,7 +41,7 @@ def test_positions_are_those_that_looking_finds(monkeypatch, tail_tokens: int):
             known = pairs(tokens, distance)
             for first in range(6):
                 for second in [first] if distance == 0 else range(5):
-                    runs = index.positions(distance, first, second)
+                    runs = index.positions(distance, pair_key(first, second) if distance else first)
                     assert [int(place) for run in runs for place in run] == known.get((first, second), [])
         begin, end = sorted(random.choices(range(len(tokens) + 1), k=2))
         assert index.tokens(begin, end) == tokens[begin:end]
@@ -73,5 +73,5 @@ def test_many_tokens_need_few_layers(monkeypatch):
 def test_sparse_and_dense_tokens_are_found_alike():
     index = TokenIndex()
     index.append([10**6, 3] * 2_000)
-    assert [len(run) for run in index.positions(0, 10**6, 10**6)] == [2_000]
-    assert index.positions(0, 4, 4) == index.positions(0, 2 * 10**6, 0) == []
+    assert [len(run) for run in index.positions(0, 10**6)] == [2_000]
+    assert index.positions(0, 4) == index.positions(0, 2 * 10**6) == []

@@ -4,6 +4,7 @@ from random import Random
 import pytest
 
 from recherche.retrieval import Limits
+from recherche.retrieval.bind import bind
 from recherche.retrieval.finder import find
 from recherche.retrieval.lexicon import Lexicon
 from recherche.retrieval.outcome import RefusedError
@@ -55,7 +56,7 @@ def differences(
             found = recognise(tree, known, has_hidden=bool(index.hidden))
             if found is None:
                 continue
-            if (find(found, index, known.ids) or None) != (places_by_re(pattern, case) or None):
+            if (find(bind(found, known.ids), index) or None) != (places_by_re(pattern, case) or None):
                 parted.append((pattern, case.joined))
             compared += 1
     return compared, parted

@@ -20,6 +20,7 @@ import numpy as np
 
 from recherche.queries import Query
 from recherche.retrieval import templates
+from recherche.retrieval.bind import BoundPlan, BoundTally, bind
 from recherche.retrieval.engine import Program, Spans, check_cost, compile_program, run_within
 from recherche.retrieval.finder import Groups, find
 from recherche.retrieval.index import TokenIndex
@@ -90,19 +91,19 @@ class Context:
 
     def query(self, query: Query) -> Found:
         """Answer a structured query from the index."""
-        groups = find(plan_of(query), self._index, self._lexicon.ids)
-        return self._found_tokens(groups, Tier.QUERY, None)
+        return self._found_tokens(find(self._bound(query), self._index), Tier.QUERY, None)
 
     def search(self, pattern: str) -> Found:
         """Search for a pattern in Python's `re` syntax; every outcome, a refusal too, is a `Found`."""
         query = templates.read(pattern) if len(pattern) <= self.limits.pattern_bytes else None
         if query is not None:
-            return self._found_tokens(find(plan_of(query), self._index, self._lexicon.ids), Tier.TEMPLATE, pattern)
+            return self._found_tokens(find(self._bound(query), self._index), Tier.TEMPLATE, pattern)
         try:
             tree = self._read(pattern)
             plan = recognise(tree, self._lexicon, has_hidden=bool(self._index.hidden))
             if plan is not None:
-                return self._found_tokens(find(plan, self._index, self._lexicon.ids), Tier.RECOGNISED, pattern)
+                groups = find(bind(plan, self._lexicon.ids), self._index)
+                return self._found_tokens(groups, Tier.RECOGNISED, pattern)
             return self._run(tree, pattern)
         except RefusedError as refusal:
             return Found(refusal.status, reason=str(refusal), pattern=pattern)
@@ -126,6 +127,11 @@ class Context:
         except RefusedError:
             return found
         return found._replace(translated=translated, program_size=size)
+
+    def _bound(self, query: Query) -> BoundPlan | BoundTally:
+        """The query's plan in token ids, which stays true while the lexicon does not grow."""
+        lexicon = self._lexicon
+        return bind(plan_of(query), lexicon.ids) if lexicon.is_open else _bind_once(query, lexicon)
 
     def _read(self, pattern: str) -> Tree:
         tree = read_pattern(pattern, self.limits)
@@ -214,3 +220,8 @@ class Context:
         """A place of the searched text as a place of the whole context."""
         row = bisect_right(self._index.hidden, place)
         return place + (self._extra[row - 1] if row else 0)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _bind_once(query: Query, lexicon: Lexicon) -> BoundPlan | BoundTally:
+    return bind(plan_of(query), lexicon.ids)

@@ -6,69 +6,45 @@ first few do not fit, the rest are tried at once, as arrays: an answer costs at 
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Int
 
+from recherche.retrieval.bind import BoundPlan, BoundTally, Key, Run
 from recherche.retrieval.index import TokenIndex
-from recherche.retrieval.plan import Anchor, Piece, Plan, Tail, Tally
+from recherche.retrieval.plan import Anchor, Tail
 
 _FIRST, _INNER, _START, _LAST = Anchor
 _OPEN, _MORE, _END = Tail
 _TRIED_ONE_BY_ONE = 32
-_KEYS_COMPARED = 4
 
 Groups = dict[int, tuple[int, int]]
 """Group number -> its half-open span of places, for the groups that took part."""
 
 
-class _Run(NamedTuple):
-    """A piece with the ids of its given tokens."""
-
-    given: list[tuple[int, int]]
-    length: int
-    groups: tuple[tuple[int, int], ...]
-    tail: Tail
-
-
-def find(plan: Plan | Tally, index: TokenIndex, ids: dict[str, int]) -> Groups | None:
-    """The groups of the match that the plan's pattern has in the text of `index`, or None.
-
-    Args:
-        ids: token -> id; a token that is not in it occurs nowhere.
-    """
-    if isinstance(plan, Tally):
-        return _find_tally(plan, index, ids)
-    if not plan.before:
-        found = _choose(_runs(plan.pieces, plan.tail, ids), index, plan.anchor, 0)
+def find(plan: BoundPlan | BoundTally, index: TokenIndex) -> Groups | None:
+    """The groups of the match that the plan's pattern has in the text of `index`, or None."""
+    if isinstance(plan, BoundTally):
+        return _find_tally(plan, index)
+    runs, anchor, before = plan
+    if before is None:
+        found = _choose(runs, index, anchor, 0)
         return None if found is None else _groups(*found)
-    earlier = _choose(_runs(plan.before, _OPEN, ids), index, plan.anchor, 0)
+    earlier = _choose(before, index, anchor, 0)
     if earlier is None:
         return None
     place, run = earlier
-    found = _choose(_runs(plan.pieces, plan.tail, ids), index, _FIRST, place + run.length)
+    found = _choose(runs, index, _FIRST, place + run.length)
     return None if found is None else _groups(*earlier) | _groups(*found)
 
 
-def _groups(place: int, run: _Run) -> Groups:
+def _groups(place: int, run: Run) -> Groups:
     return {number: (place + offset, place + offset + 1) for number, offset in run.groups}
 
 
-def _runs(pieces: tuple[Piece, ...], tail: Tail, ids: dict[str, int]) -> list[_Run]:
-    """The pieces in token ids, without those that ask for a token that occurs nowhere."""
-    runs = []
-    for length, given, groups in pieces:
-        known = [(offset, ids[token]) for offset, token in given if token in ids]
-        if len(known) == len(given):
-            runs.append(_Run(known, length, groups, tail))
-    return runs
-
-
-def _choose(runs: list[_Run], index: TokenIndex, anchor: Anchor, low: int) -> tuple[int, _Run] | None:
+def _choose(runs: tuple[Run, ...], index: TokenIndex, anchor: Anchor, low: int) -> tuple[int, Run] | None:
     """The place of the run that the anchor prefers, at or after `low`; at the same place the run listed first."""
-    best: tuple[int, _Run] | None = None
+    best: tuple[int, Run] | None = None
     for run in runs:
         if anchor is _START:
             place = 0 if _fits(run, index, 0, run.given) else None
@@ -79,7 +55,7 @@ def _choose(runs: list[_Run], index: TokenIndex, anchor: Anchor, low: int) -> tu
     return best
 
 
-def _fits(run: _Run, index: TokenIndex, place: int, unsure: Sequence[tuple[int, int]]) -> bool:
+def _fits(run: Run, index: TokenIndex, place: int, unsure: Sequence[tuple[int, int]]) -> bool:
     """Whether the run can stand at a place where all but the `unsure` tokens are known to be the given ones."""
     end = place + run.length
     size = len(index)
@@ -91,16 +67,14 @@ def _fits(run: _Run, index: TokenIndex, place: int, unsure: Sequence[tuple[int, 
     return not index.hidden or index.is_clear(place, end)
 
 
-def _search(run: _Run, index: TokenIndex, low: int, *, step: int) -> int | None:
+def _search(run: Run, index: TokenIndex, low: int, *, step: int) -> int | None:
     """The earliest (step 1) or latest (step -1) place of `run` at or after `low`."""
-    given = run.given
     if run.tail is _END:
         place = len(index) - run.length
-        return place if place >= low and _fits(run, index, place, given) else None
-    if not given:
+        return place if place >= low and _fits(run, index, place, run.given) else None
+    if not run.keys:
         return _search_clear(run, index, low, step=step)
-    offset, distance, places = _rarest(given, index)
-    unsure = [one for one in given if one[0] != offset and one[0] != offset + distance] if len(given) > 1 else ()
+    (offset, _, _, unsure), places = _rarest(run.keys, index)
     tried = 0
     for number, some in enumerate(places if step > 0 else reversed(places)):
         begin = 0
@@ -117,7 +91,7 @@ def _search(run: _Run, index: TokenIndex, low: int, *, step: int) -> int | None:
     return None
 
 
-def _search_clear(run: _Run, index: TokenIndex, low: int, *, step: int) -> int | None:
+def _search_clear(run: Run, index: TokenIndex, low: int, *, step: int) -> int | None:
     """A run without given tokens: wherever no hidden span stands in the way."""
     length = run.length
     room = len(index) - length - (run.tail is _MORE)
@@ -136,27 +110,13 @@ def _search_clear(run: _Run, index: TokenIndex, low: int, *, step: int) -> int |
     return place if place >= low else None
 
 
-def _rarest(given: list[tuple[int, int]], index: TokenIndex) -> tuple[int, int, list[list[int] | np.ndarray]]:
-    """(offset of a key in the run, its distance, its places), the rarest of a few.
-
-    Keys are the near pairs of given tokens, or the tokens alone where no two are near.
-    """
-    if len(given) == 1:
-        offset, token = given[0]
-        return offset, 0, index.positions(0, token, token)
-    if len(given) == 3 and given[2][0] - given[0][0] == 2:
-        # Of `a ~ v` the outer pair is rarer than either pair with the sign.
-        return given[0][0], 2, index.positions(2, given[0][1], given[2][1])
-    keys = [(o, b - o, t, u) for (o, t), (b, u) in pairwise(given) if b - o <= 2]
-    keys = keys or [(offset, 0, token, token) for offset, token in given]
-    if len(keys) == 1:
-        offset, distance, first, second = keys[0]
-        return offset, distance, index.positions(distance, first, second)
-    found = [(o, d, index.positions(d, first, second)) for o, d, first, second in keys[:_KEYS_COMPARED]]
-    return min(found, key=lambda one: sum(map(len, one[2])))
+def _rarest(keys: tuple[Key, ...], index: TokenIndex) -> tuple[Key, list[list[int] | np.ndarray]]:
+    """The key that occurs least, and its places."""
+    found = [(key, index.positions(key.distance, key.number)) for key in keys]
+    return found[0] if len(found) == 1 else min(found, key=lambda one: sum(map(len, one[1])))
 
 
-def _search_at_once(run: _Run, index: TokenIndex, places: list, offset: int, *, step: int, low: int) -> int | None:
+def _search_at_once(run: Run, index: TokenIndex, places: list, offset: int, *, step: int, low: int) -> int | None:
     """The same as trying place after place, over arrays."""
     candidates = np.concatenate([np.asarray(some, np.int64) for some in places]) - offset
     end = candidates + run.length
@@ -176,12 +136,11 @@ def _clear(index: TokenIndex, begins: Int[np.ndarray, " k"], length: int) -> Boo
     return hidden.searchsorted(begins) == hidden.searchsorted(begins + length)
 
 
-def _find_tally(tally: Tally, index: TokenIndex, ids: dict[str, int]) -> Groups | None:
-    token = ids.get(tally.value)
+def _find_tally(tally: BoundTally, index: TokenIndex) -> Groups | None:
+    token, wanted = tally
     if token is None:
         return None
-    wanted = tally.threshold
-    for some in index.positions(0, token, token):
+    for some in index.positions(0, token):
         if wanted < len(some):
             place = int(some[wanted])
             return {1: (place, place + 1)} if place + 3 <= len(index) and index.is_clear(0, place + 3) else None

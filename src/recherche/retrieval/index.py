@@ -11,7 +11,9 @@ token in the worst case and nothing is ever moved for a fork: layers are shared.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import count
 from typing import final
 
 import numpy as np
@@ -25,6 +27,12 @@ _TAIL_TOKENS = 2048
 _FORK_TOKENS = 128
 _FANOUT = 4
 _DENSE = 4
+
+
+def pair_key(first: int, second: int) -> int:
+    """The key of two tokens at distance 1 or 2; the key of a token alone is its id."""
+    return (first << 32) | second
+
 
 _Sorted = tuple[np.ndarray | None, np.ndarray, np.ndarray]
 """(keys in order, or None if the key is the row; where each key's places begin, and the end; places)."""
@@ -85,8 +93,7 @@ class TokenIndex:
         self._starts: list[int] = []
         self._tail: list[int] = []
         self._tail_start = 0
-        self._indexed = 0
-        self._maps: tuple[dict[int, list[int]], ...] = ({}, {}, {})
+        self._forget_tail()
         self._flat = np.empty(0, np.int64)
 
     def __len__(self) -> int:
@@ -142,15 +149,14 @@ class TokenIndex:
             self._flat = np.concatenate([layer.tokens for layer in self._layers] + [np.array(self._tail, np.int64)])
         return self._flat
 
-    def positions(self, distance: int, first: int, second: int) -> list[list[int] | Int[np.ndarray, " k"]]:
-        """Places of the pair (first, second) at `distance`, ascending, in runs; distance 0 means `first` alone."""
-        key = (first << 32) | second if distance else first
+    def positions(self, distance: int, key: int) -> list[list[int] | Int[np.ndarray, " k"]]:
+        """Places of the pair at `distance` with this key, or of one token (distance 0), ascending, in runs."""
         runs: list[list[int] | np.ndarray] = []
         for layer in self._layers:
             if len(places := layer.positions(distance, key)):
                 runs.append(places)
-        if self._indexed < len(self._tail):
-            self._index_tail()
+        if self._indexed[distance] < len(self._tail):
+            self._index_tail(distance)
         if newest := self._maps[distance].get(key):
             runs.append(newest)
         return runs
@@ -162,20 +168,24 @@ class TokenIndex:
         row = bisect_left(self.hidden, begin)
         return row == len(self.hidden) or self.hidden[row] >= end
 
-    def _index_tail(self) -> None:
-        single, adjacent, apart = self._maps
-        begin = self._tail_start + self._indexed
-        before = [self.token(place) if place >= 0 else HIDDEN for place in (begin - 2, begin - 1)]
-        older, old = before
-        for place, token in enumerate(self._tail[self._indexed :], begin):
-            if token >= 0:
-                single.setdefault(token, []).append(place)
-                if old >= 0:
-                    adjacent.setdefault((old << 32) | token, []).append(place - 1)
-                if older >= 0:
-                    apart.setdefault((older << 32) | token, []).append(place - 2)
-            older, old = old, token
-        self._indexed = len(self._tail)
+    def _forget_tail(self) -> None:
+        self._indexed = [0 for _ in DISTANCES]
+        self._maps: tuple[defaultdict[int, list[int]], ...] = tuple(defaultdict(list) for _ in DISTANCES)
+
+    def _index_tail(self, distance: int) -> None:
+        done = self._indexed[distance]
+        self._indexed[distance] = len(self._tail)
+        places = self._maps[distance]
+        begin = self._tail_start + done
+        if distance == 0:
+            for place, token in enumerate(self._tail[done:], begin):
+                places[token].append(place)
+            return
+        skipped = max(distance - begin, 0)
+        firsts = self.tokens(begin + skipped - distance, len(self) - distance)
+        for place, first, second in zip(count(begin + skipped - distance), firsts, self._tail[done + skipped :]):
+            if first >= 0 and second >= 0:
+                places[(first << 32) | second].append(place)
 
     def _seal(self, tokens: Int[np.ndarray, " t"]) -> None:
         """Make the tail (or new tokens after an empty tail) a layer; four similar layers become one."""
@@ -191,5 +201,5 @@ class TokenIndex:
         before = np.array([self.token(place) for place in range(max(0, start - 2), start)], np.int64)
         self._layers.append(Layer(start, before, tokens))
         self._starts.append(start)
-        self._tail, self._tail_start, self._indexed = [], start + len(tokens), 0
-        self._maps = ({}, {}, {})
+        self._tail, self._tail_start = [], start + len(tokens)
+        self._forget_tail()

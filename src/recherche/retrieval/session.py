@@ -13,8 +13,7 @@ Reference: Wen, Dang & Lyu (2024), Section 5.1, https://arxiv.org/abs/2402.18510
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 from recherche.errors import QueryError
 from recherche.queries import Query
@@ -36,15 +35,14 @@ def read_pattern(tokens: tuple[str, ...]) -> str:
     return "".join(" " if token == SPACE else token for token in tokens)
 
 
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class Search(NamedTuple):
     """One search, or one wrong use of a control token.
 
     Attributes:
         status: the outcome by name.
         query: the tokens between the control tokens.
-        pattern: the regular expression that the query stands for; None if it could not be read or was never run.
+        asked: what the query was read as, a structured query or a pattern; None if it could not be read or was never
+            run.
         query_span: where the query stands in the whole sequence, control tokens included, half open.
         span: where the result was found in the whole sequence; None if nothing was.
         tokens: what was appended for it, the failure token included.
@@ -54,12 +52,17 @@ class Search:
 
     status: Status
     query: tuple[str, ...]
-    pattern: str | None
+    asked: Query | str | None
     query_span: tuple[int, int]
     span: tuple[int, int] | None
     tokens: tuple[str, ...]
     result_span: tuple[int, int]
     reason: str = ""
+
+    @property
+    def pattern(self) -> str | None:
+        """The regular expression that was asked for, or that the query stands for."""
+        return self.asked if self.asked is None or isinstance(self.asked, str) else templates.render(self.asked)
 
 
 @final
@@ -140,11 +143,10 @@ class SearchSession:
 
     def _run(self) -> tuple[int, ...]:
         tokens = self._query()
-        pattern = None
+        query = None
         try:
             self._check_budget()
             query = self._read_query(tokens)
-            pattern = query if isinstance(query, str) else templates.render(query)
             found = self._context.search(query) if isinstance(query, str) else self._context.query(query)
         except RefusedError as refusal:
             found = Found(refusal.status, reason=str(refusal))
@@ -154,7 +156,7 @@ class SearchSession:
         self._context.hide(self._open)
         self._open = []
         result = found.tokens if found.tokens is not None else [self._context.mode.failure_token(found.status)]
-        return self._append(found, tokens, pattern, result, begin)
+        return self._append(found, tokens, query, result, begin)
 
     def _check_budget(self) -> None:
         limits = self._context.limits
@@ -171,7 +173,7 @@ class SearchSession:
         return self._append(Found(status), (), None, [token], span[0])
 
     def _append(
-        self, found: Found, query: tuple[str, ...], pattern: str | None, result: list[str], begin: int
+        self, found: Found, query: tuple[str, ...], asked: Query | str | None, result: list[str], begin: int
     ) -> tuple[int, ...]:
         ids = tuple(self._vocab.id_of(token) for token in result)
         end = len(self._context)
@@ -181,7 +183,7 @@ class SearchSession:
             Search(
                 status=found.status,
                 query=query,
-                pattern=pattern,
+                asked=asked,
                 query_span=(begin, end),
                 span=found.span,
                 tokens=tuple(result),
@@ -198,7 +200,7 @@ class SearchSession:
             Search(
                 status=status,
                 query=query,
-                pattern=None,
+                asked=None,
                 query_span=(begin, end),
                 span=None,
                 tokens=(),

@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 
 from recherche.errors import CheckpointError, ConfigError
 from recherche.experiments.cell import Stopped, Watch, claim, run_cell
+from recherche.experiments.config import RunConfig, TaskConfig
 from recherche.experiments.files import read_json_lines
 from recherche.experiments.presets import Recipe, quick_config
 from recherche.training.curriculum import Fixed, SelfPaced
@@ -114,6 +115,18 @@ def test_an_unsolved_task_is_tried_by_the_next_plan(tmp_path):
 def test_validation_can_end_training(tmp_path):
     settings = ("evaluation.validate_every=8", "evaluation.solved_at=0.01", "evaluation.stop_when_solved=true")
     assert run_cell(config("transformer", "direct", *settings), tmp_path)["train_steps"] == 8
+
+
+def test_validation_can_count_every_question_of_a_text(tmp_path):
+    task = TaskConfig(name="mqar", n=16, protocol="direct")
+    values = config().model_dump(mode="json")
+    values |= {"task": task.model_dump(mode="json")}
+    values["plans"][0] |= {"num_steps": 2, "curriculum": {"kind": "fixed"}}
+    values["model"]["vocab_size"] = len(task.build().vocab)
+    values["evaluation"] |= {"validate_on": "questions", "num_validation": 5}
+    run_cell(RunConfig.parse(values, source="test"), tmp_path)
+    [validation] = [row for row in read_json_lines(tmp_path / "metrics.jsonl") if "validation_accuracy" in row]
+    assert (10 * validation["validation_accuracy"]).is_integer()  # two questions in each of five texts
 
 
 def test_a_folder_belongs_to_one_configuration(tmp_path):

@@ -1,3 +1,4 @@
+import hashlib
 import json
 
 import pytest
@@ -30,6 +31,15 @@ def test_an_override_sets_one_field_and_changes_the_hash(assignment, read):
     assert read(changed)
     if changed != CONFIG:
         assert changed.hash != CONFIG.hash
+
+
+def test_a_field_that_came_later_changes_the_hash_only_when_it_is_used():
+    before = CONFIG.model_dump(mode="json")
+    del before["evaluation"]["validate_on"]
+    assert RunConfig.parse(before, source="an old file") == CONFIG
+    old = hashlib.sha256(json.dumps(before, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:12]
+    assert CONFIG.hash == old
+    assert CONFIG.replace(("evaluation.validate_on=questions",)).hash != old
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from recherche.errors import ConfigError
-from recherche.games.information import equivocation_bits, error_upper_limits, recovered_bits
+from recherche.games.information import best_accuracy, equivocation_bits, error_upper_limits, recovered_bits
 
 RNG = np.random.default_rng(7)
 
@@ -96,3 +96,28 @@ def test_the_certain_value_is_above_the_truth_in_few_of_many_experiments() -> No
 def test_counting_nothing_is_refused(wrong: list[int], trials: int, k: int) -> None:
     with pytest.raises(ConfigError, match="Bits are counted over"):
         recovered_bits(np.array(wrong, dtype=np.int64), trials, k)
+
+
+@pytest.mark.parametrize("k", [2, 5, 16])
+@pytest.mark.parametrize("error", [0.01, 0.1, 0.4])
+def test_the_best_accuracy_gives_back_the_bits_it_was_read_from(k: int, error: float) -> None:
+    carried = 12 * (np.log2(k) - float(equivocation_bits(np.array([error]), k)[0]))
+    assert best_accuracy(carried, needed_bits=12 * np.log2(k), num_symbols=k) == pytest.approx(1 - error, abs=1e-9)
+
+
+def test_the_best_accuracy_grows_from_chance_to_one_and_stays_there() -> None:
+    curve = [best_accuracy(bits, needed_bits=32.0, num_symbols=4) for bits in (0, 1, 8, 31, 32, 1000)]
+    assert curve == sorted(curve)
+    assert curve[0] == pytest.approx(0.25)
+    assert curve[3] < 1 - 1e-4
+    assert curve[4:] == pytest.approx([1.0, 1.0])
+
+
+def test_a_code_that_stores_some_symbols_and_guesses_the_rest_stays_below() -> None:
+    stored = [(m * 2.0, (m + (16 - m) / 4) / 16) for m in range(17)]
+    assert all(best_accuracy(bits, needed_bits=32.0, num_symbols=4) >= got - 1e-12 for bits, got in stored)
+
+
+def test_a_bound_on_nothing_is_refused() -> None:
+    with pytest.raises(ConfigError, match="two symbols"):
+        best_accuracy(3, needed_bits=4, num_symbols=1)

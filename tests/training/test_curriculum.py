@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from recherche._rng import numpy_generator
-from recherche.training.curriculum import Fixed, Level, SelfPaced
+from recherche.training.curriculum import Fixed, Level, Mixed, SelfPaced
 
 PACED = SelfPaced(start_n=6, threshold=0.2)
 
@@ -17,6 +17,15 @@ def test_fixed_never_moves():
     assert level.n == 16
     assert Fixed().advance(level, 0.0, final_n=16) == level
     assert set(sizes(Fixed(), level)) == {16}
+
+
+def test_mixed_draws_each_of_its_sizes_equally_often_and_never_moves():
+    mixed = Mixed(sizes=(4, 8, 16))
+    level = mixed.start(16)
+    assert mixed.advance(level, 0.0, final_n=16) == level == Level(n=16)
+    found, counts = np.unique(sizes(mixed, level), return_counts=True)
+    assert found.tolist() == [4, 8, 16]
+    assert counts == pytest.approx([4000 / 3] * 3, rel=0.1)
 
 
 def test_a_low_loss_raises_the_level_once_and_asks_it_to_be_earned_again():

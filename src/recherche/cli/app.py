@@ -50,6 +50,7 @@ class Entry:
 COMMANDS = MappingProxyType(
     {
         "reproduce": Entry("reproduce:reproduce", FIGURES),
+        "sweep": Entry("sweep:sweep", FIGURES),
         "report": Entry("report:report", FIGURES),
         "train": Entry("train:train", FIGURES),
         "eval": Entry("train:evaluate", FIGURES),

@@ -15,11 +15,11 @@ from recherche._lookup import lookup
 
 def list_members(
     family: Annotated[
-        str, typer.Argument(help="tasks, mixers, theorems, machines or presets; all of them if left out.")
+        str, typer.Argument(help="tasks, mixers, theorems, machines, presets or sweeps; all if left out.")
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line: family, name, summary.")] = False,
 ) -> None:
-    """List the tasks, mixers, theorems, machines and presets that other commands accept.
+    """List the tasks, mixers, theorems, machines, presets and sweeps that other commands accept.
 
     [bold]Examples[/bold]
 
@@ -90,6 +90,13 @@ def presets() -> dict[str, str]:
     return {name: preset.summary for name, preset in PRESETS.items()}
 
 
+def sweeps() -> dict[str, str]:
+    """Grids of `recherche sweep`, by NAME-PRESET."""
+    from recherche.experiments.sweep_grid import parse_sweep, shipped_sweeps
+
+    return {name: parse_sweep(text, source=name).summary for name, text in shipped_sweeps().items()}
+
+
 FAMILIES: Mapping[str, Callable[[], dict[str, str]]] = MappingProxyType(
-    {"tasks": tasks, "mixers": mixers, "theorems": theorems, "machines": machines, "presets": presets}
+    {"tasks": tasks, "mixers": mixers, "theorems": theorems, "machines": machines, "presets": presets, "sweeps": sweeps}
 )

@@ -8,21 +8,24 @@ from rich.console import Console
 
 
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Run folders made by `recherche reproduce`.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of a run or a sweep.")],
     out: Annotated[Path | None, typer.Option("--out", help="Where the page of several runs goes.")] = None,
 ) -> None:
-    """Write DIR/report.html and its figures from the files of a run; with several DIRs, a page that compares them.
+    """Write DIR/report.html and its figures from the files of a run or sweep; with several runs, a page that compares.
 
     [bold]Examples[/bold]
 
       recherche report runs/quick                                 redraw
-      recherche report runs/quick runs/other --out compare.html   side by side
+      recherche report runs/recall-quick                          redraw a sweep
+  recherche report runs/quick runs/other --out compare.html   side by side
 
     Reads files only: no model is loaded.
     """
-    from recherche.report import write_comparison, write_report
+    from recherche.report import is_sweep, write_comparison, write_report, write_sweep_report
 
-    if len(folders) == 1 and out is None:
+    if len(folders) == 1 and out is None and is_sweep(folders[0]):
+        path = write_sweep_report(folders[0])
+    elif len(folders) == 1 and out is None:
         path = write_report(folders[0])
     else:
         path = write_comparison(folders, out or Path("comparison.html"))

@@ -147,7 +147,7 @@ class Cell(NamedTuple):
             "n_nodes": config.task.n,
             "size": config.size,
             "num_parameters": model.num_parameters,
-            "state_bits": _state_bits_after_prompt(model, task),
+            "state_bits": state_bits_after_prompt(model, task),
             "accuracy": generated.accuracy,
             "accuracy_low": generated.low,
             "accuracy_high": generated.high,
@@ -225,18 +225,19 @@ class Cell(NamedTuple):
         return self.config.evaluation.stop_when_solved and accuracy >= self.config.evaluation.solved_at
 
     def _validate(self, trainer: Trainer, number: int) -> float:
-        generated = evaluate_generated(
-            trainer.model.eval(),
-            trainer.task,
-            keys=draw_keys(numpy_generator(self.config.seed, "validation"), self.config.evaluation.num_validation),
-            batch_size=self.config.evaluation.batch_size,
-        )
-        row = {"step": trainer.step, "validation_accuracy": generated.accuracy, "attempt": number}
+        plan = self.config.evaluation
+        keys = draw_keys(numpy_generator(self.config.seed, "validation"), plan.num_validation)
+        model, task = trainer.model.eval(), trainer.task
+        if plan.validate_on == "questions":
+            accuracy = evaluate_teacher_forced(model, task, keys=keys, batch_size=plan.batch_size).per_token
+        else:
+            accuracy = evaluate_generated(model, task, keys=keys, batch_size=plan.batch_size).accuracy
+        row = {"step": trainer.step, "validation_accuracy": accuracy, "attempt": number}
         append_json_line(self.folder / "metrics.jsonl", row)
-        return generated.accuracy
+        return accuracy
 
 
-def _state_bits_after_prompt(model: LanguageModel, task: AbstractTask) -> int:
+def state_bits_after_prompt(model: LanguageModel, task: AbstractTask) -> int:
     """Bits of the live state of one row after the longest prompt of a few."""
     batch = task.sample_batch(numpy_generator(0, "state-bits"), 8)
     row = int(batch.prompt_lengths.argmax())

@@ -8,6 +8,7 @@ import difflib
 import hashlib
 import json
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -20,6 +21,8 @@ from recherche.tasks.base import AbstractTask
 from recherche.training.plan import TrainingPlan
 
 VERSION: Final = 1
+_SILENT: Final = MappingProxyType({"validate_on": "answer"})
+"""Fields of an evaluation plan that came later, with the value that all runs had before: it leaves the hash alone."""
 
 
 @final
@@ -59,6 +62,8 @@ class EvaluationPlan(BaseModel):
         num_validation: problems in a validation.
         solved_at: validation accuracy from which the task counts as solved: no further plan is tried.
         stop_when_solved: whether training ends at the first validation that reaches `solved_at`.
+        validate_on: what a validation counts: the answer that the model generates, or every question of a text, the
+            right answers to the earlier ones being given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -68,6 +73,7 @@ class EvaluationPlan(BaseModel):
     num_validation: int = Field(default=500, ge=1)
     solved_at: float = Field(default=0.97, gt=0, le=1)
     stop_when_solved: bool = False
+    validate_on: Literal["answer", "questions"] = "answer"
 
 
 @final
@@ -103,7 +109,10 @@ class RunConfig(BaseModel):
     @property
     def hash(self) -> str:
         """Twelve hexadecimal digits that change with any field."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        values = self.model_dump(mode="json")
+        plan = values["evaluation"]
+        values["evaluation"] = {name: value for name, value in plan.items() if _SILENT.get(name) != value}
+        canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     @classmethod
@@ -124,7 +133,7 @@ class RunConfig(BaseModel):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            raise ConfigError(f"{source} is not a run configuration: {_explain(error)}") from error
+            raise ConfigError(f"{source} is not a run configuration: {explain(error, cls)}") from error
 
     @classmethod
     def load(cls, path: Path) -> "RunConfig":
@@ -188,26 +197,28 @@ def _near(key: str, names: list[str]) -> str:
     return f"{key!r} is unknown; {hint}Choose from: {', '.join(names)}."
 
 
-def _explain(error: ValidationError) -> str:
+def explain(error: ValidationError, model: type[BaseModel]) -> str:
+    """What is wrong with the values of a `model`, place by place; unknown keys with the nearest right ones."""
     lines = []
     for problem in error.errors():
         place = ".".join(str(part) for part in problem["loc"]) or "the whole"
         if problem["type"] == "extra_forbidden":
-            lines.append(f"{place}: {_near(str(problem['loc'][-1]), _fields_at(problem['loc'][:-1]))}")
+            lines.append(f"{place}: {_near(str(problem['loc'][-1]), _fields_at(model, problem['loc'][:-1]))}")
         else:
             lines.append(f"{place}: {problem['msg']}, got {problem['input']!r:.80}")
     return "; ".join(lines)
 
 
-def _fields_at(place: tuple[int | str, ...]) -> list[str]:
+def _fields_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
     """Names of the settings at a place; a place runs through field names, list indices and the tags of unions."""
-    models: list[Any] = [RunConfig]
+    models: list[Any] = [model]
     for part in place:
         owners = [model for model in models if part in model.model_fields]
         if owners:
             models = [inner for model in owners for inner in _models_inside(model.model_fields[part].annotation)]
         elif isinstance(part, str):
-            models = [m for m in models if any(field.default == part for field in m.model_fields.values())]
+            tagged = [m for m in models if any(field.default == part for field in m.model_fields.values())]
+            models = tagged or models
     return [name for model in models for name in model.model_fields]
 
 

@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recherche.errors import RechercheError
-from recherche.experiments.config import RunConfig
+from recherche.experiments.cell import Stopped, Watch, run_cell
+
+Work = Callable[..., dict[str, Any]]
+"""`work(cell, folder, watch=, device=)`: the numbers of a cell; it asks `watch.stop` and raises `Stopped`."""
 
 _POLL_SECONDS = 0.2
 
@@ -61,18 +64,21 @@ class Outcome(NamedTuple):
 
 
 def run_in_lanes(
-    cells: Mapping[str, RunConfig],
+    cells: Mapping[str, Any],
     folder_of: Callable[[str], Path],
     *,
     jobs: int,
     device: str,
     on_message: Callable[[str, Any], None],
+    work: Work = run_cell,
 ) -> Outcome:
     """Run cells in the order given, `jobs` at a time.
 
     Args:
+        cells: what `work` takes, by name.
         folder_of: folder of a cell, by name.
         on_message: told (cell, Progress) while cells run and (cell, result or Failure) when one ends, in this process.
+        work: brings one cell to its end in its folder; a function of a module, for it is named to other processes.
     """
     context = multiprocessing.get_context("spawn")
     messages, stop = context.Queue(), context.Event()
@@ -84,7 +90,7 @@ def run_in_lanes(
         initargs=(messages, stop, os.getpid(), device),
     )
     with pool:
-        waiting = {name: pool.submit(_run, name, config, folder_of(name)) for name, config in cells.items()}
+        waiting = {name: pool.submit(_run, work, name, cell, folder_of(name)) for name, cell in cells.items()}
         while waiting:
             try:
                 _relay(messages, on_message)
@@ -114,9 +120,7 @@ def _leave_with_the_parent(lane: _Lane) -> None:
         os._exit(1)
 
 
-def _run(name: str, config: RunConfig, folder: Path) -> dict[str, Any]:
-    from recherche.experiments.cell import Stopped, Watch, run_cell
-
+def _run(work: Work, name: str, cell: Any, folder: Path) -> dict[str, Any]:
     lane = _lane
 
     def stopping() -> bool:
@@ -126,7 +130,7 @@ def _run(name: str, config: RunConfig, folder: Path) -> dict[str, Any]:
         raise Stopped
     watch = Watch(stop=stopping, report=lambda progress: lane.messages.put((name, progress)))
     with lane.busy:
-        return run_cell(config, folder, watch=watch, device=lane.device)
+        return work(cell, folder, watch=watch, device=lane.device)
 
 
 def _relay(messages: Any, on_message: Callable[[str, Any], None]) -> None:
@@ -142,8 +146,6 @@ def _relay(messages: Any, on_message: Callable[[str, Any], None]) -> None:
 def _collect(
     name: str, future: "Future[dict[str, Any]]", outcome: Outcome, on_message: Callable[[str, Any], None]
 ) -> None:
-    from recherche.experiments.cell import Stopped
-
     error = future.exception()
     if error is None:
         outcome.results[name] = future.result()

@@ -45,13 +45,26 @@ class Grid(NamedTuple):
         Raises:
             ConfigError: no cell does.
         """
-        if only is None:
-            return self.cells
-        pattern = only if any(sign in only for sign in "*?[") else f"*{only}*"
-        chosen = {name: config for name, config in self.cells.items() if fnmatchcase(name, pattern)}
-        if not chosen:
-            raise ConfigError(f"No cell of {self.preset!r} matches {only!r}; the cells are: {', '.join(self.cells)}.")
-        return chosen
+        return {name: self.cells[name] for name in matching_names(self.cells, only, of=self.preset)}
+
+
+def matching_names(names: Iterable[str], only: str | None, *, of: str) -> list[str]:
+    """The names that hold `only`, or match it if it has wildcards; all of them if it is None.
+
+    Args:
+        of: what the names belong to, for the message.
+
+    Raises:
+        ConfigError: none does.
+    """
+    known = list(names)
+    if only is None:
+        return known
+    pattern = only if any(sign in only for sign in "*?[") else f"*{only}*"
+    chosen = [name for name in known if fnmatchcase(name, pattern)]
+    if not chosen:
+        raise ConfigError(f"No cell of {of!r} matches {only!r}; the cells are: {', '.join(known)}.")
+    return chosen
 
 
 def make_grid(preset: str, seeds: tuple[int, ...]) -> Grid:

@@ -85,3 +85,30 @@ def recovered_bits(num_wrong: Int[np.ndarray, " m"], num_trials: int, num_symbol
     certain = np.log2(num_symbols) - equivocation_bits(limits, num_symbols)
     estimate = np.log2(num_symbols) - equivocation_bits(num_wrong / num_trials, num_symbols)
     return float(certain.sum()), float(estimate.sum())
+
+
+def best_accuracy(message_bits: float | int, *, needed_bits: float | int, num_symbols: int) -> float:
+    """The highest mean accuracy that a message of so many bits allows, by the inequality above read backwards.
+
+    Over m questions that need m log2 k = `needed_bits` together, phi is concave, so that equal error rates are the best
+    case: log2 k - phi(e) <= message_bits / m. For questions that are asked one after the other, each followed by its
+    right answer (mqar), the same holds by the chain rule: sum_i I(X_i; M | X_1 .. X_{i-1}) = I(X; M).
+
+    >>> [round(best_accuracy(bits, needed_bits=16, num_symbols=2), 4) for bits in (0, 8, 16)]
+    [0.5, 0.89, 1.0]
+
+    Raises:
+        ConfigError: there is nothing to know.
+    """
+    if needed_bits <= 0 or num_symbols < 2 or message_bits < 0:
+        raise ConfigError(
+            "A bound needs bits to send, bits to know and two symbols, "
+            f"got {message_bits}, {needed_bits} and {num_symbols}."
+        )
+    allowed = min(1.0, message_bits / needed_bits) * np.log2(num_symbols)
+    low, high = 0.0, 1 - 1 / num_symbols  # errors: at `low` the message is too short, unless it carries everything
+    for _ in range(_BISECTIONS):
+        error = (low + high) / 2
+        carried = np.log2(num_symbols) - equivocation_bits(np.array([error]), num_symbols)[0]
+        low, high = (low, error) if carried <= allowed else (error, high)
+    return float(1 - low)

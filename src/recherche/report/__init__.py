@@ -2,5 +2,7 @@
 
 from recherche.report.page import write_comparison, write_report
 from recherche.report.results import CellResult, read_results
+from recherche.report.sweep_page import write_sweep_report
+from recherche.report.sweep_results import is_sweep
 
-__all__ = ["CellResult", "read_results", "write_comparison", "write_report"]
+__all__ = ["CellResult", "is_sweep", "read_results", "write_comparison", "write_report", "write_sweep_report"]

@@ -35,7 +35,7 @@ def write_report(folder: Path) -> Path:
     run = read_run(folder)
     panels = accuracy_panels(run)
     page = (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             run=run,
@@ -53,14 +53,14 @@ def write_report(folder: Path) -> Path:
             learning=learning_sections(run),
             examples=example_groups(run),
             configs=configs_of(run),
-            environment=_pretty(
+            environment=pretty(
                 run.record.model_dump(mode="json", include={"versions", "machine", "device", "jobs", "seeds"})
             ),
         )
     )
     if panels:
         save_figure(accuracy_figure(panels), folder)
-    return _write(folder / "report.html", page)
+    return write_page(folder / "report.html", page)
 
 
 def write_comparison(folders: Sequence[Path], path: Path) -> Path:
@@ -79,7 +79,7 @@ def write_comparison(folders: Sequence[Path], path: Path) -> Path:
     columns += [Column(label, "accuracy and 95 % interval") for label in labels]
     columns.append(Column("Difference", "accuracy of the last run less that of the first, in points"))
     page = (
-        _environment()
+        environment()
         .get_template("comparison.html")
         .render(
             labels=labels,
@@ -93,21 +93,22 @@ def write_comparison(folders: Sequence[Path], path: Path) -> Path:
             roles=_roles(runs),
         )
     )
-    return _write(path, page)
+    return write_page(path, page)
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """The template engine: everything is escaped, an unknown name is an error."""
+    engine = Environment(
         loader=PackageLoader("recherche.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=False
     )
     templates = files("recherche.report") / "templates"
-    environment.globals |= {
+    engine.globals |= {
         "style": Markup((templates / "style.css").read_text(encoding="utf-8")),
         "script": Markup((templates / "script.js").read_text(encoding="utf-8")),
     }
-    environment.filters["role"] = ROLE_OF_COLOUR.__getitem__
-    return environment
+    engine.filters["role"] = ROLE_OF_COLOUR.__getitem__
+    return engine
 
 
 def _roles(runs: Sequence[Run]) -> dict[str, str]:
@@ -130,11 +131,13 @@ def _distinct_labels(folders: Sequence[Path]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(folder) for folder in folders]
 
 
-def _pretty(values: Any) -> str:
+def pretty(values: Any) -> str:
+    """Plain values as text for people."""
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def _write(path: Path, text: str) -> Path:
+def write_page(path: Path, text: str) -> Path:
+    """Replace a page, all of it or nothing, and return its path."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)

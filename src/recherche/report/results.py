@@ -87,6 +87,7 @@ class RunRecord(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     preset: str = ""
+    summary: str = ""
     seeds: tuple[int, ...] = ()
     versions: dict[str, Any] = Field(default_factory=dict)
     machine: dict[str, Any] = Field(default_factory=dict)
@@ -185,9 +186,7 @@ def read_results(folder: Path) -> list[CellResult]:
         try:
             result = CellResult.model_validate(values)
         except ValidationError as error:
-            raise InputError(
-                f"Line {number} of {path} is not a result: {_explain(error)}; measure it again."
-            ) from error
+            raise InputError(f"Line {number} of {path} is not a result: {explain(error)}; measure it again.") from error
         results.pop(result.cell, None)
         results[result.cell] = result
     return list(results.values())
@@ -199,7 +198,7 @@ def read_run(folder: Path) -> Run:
     Raises:
         InputError: the folder holds neither results nor a record of cells, or a file of it is damaged.
     """
-    record = _read_record(folder / "reproduce.json")
+    record = read_record(folder / "reproduce.json")
     nothing_yet = (record.cells or record.failed) and not (folder / "results.jsonl").exists()
     results = [] if nothing_yet else read_results(folder)
     if not results and not record.cells and not record.failed:
@@ -214,14 +213,20 @@ def distinct(values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(sorted(set(values)))
 
 
-def _read_record(path: Path) -> RunRecord:
+def read_record(path: Path) -> RunRecord:
+    """The record of a run or a sweep; an empty one where there is no file.
+
+    Raises:
+        InputError: the file is damaged.
+    """
     if not path.is_file():
         return RunRecord()
     try:
         return RunRecord.model_validate_json(path.read_text(encoding="utf-8", errors="replace"))
     except ValidationError as error:
-        raise InputError(f"{path} is not the record of a run: {_explain(error)}; run the preset again.") from error
+        raise InputError(f"{path} is not the record of a run: {explain(error)}; run the preset again.") from error
 
 
-def _explain(error: ValidationError) -> str:
+def explain(error: ValidationError) -> str:
+    """What is wrong with the first few fields."""
     return "; ".join(f"{'.'.join(map(str, e['loc'])) or 'the whole'}: {e['msg']}" for e in error.errors()[:3])

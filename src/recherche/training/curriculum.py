@@ -1,4 +1,4 @@
-"""Which size of problem comes next: the final one from the start, or one more whenever the last is understood.
+"""Which size of problem comes next: always the final one, one of several, or one more when the last is understood.
 
 A self-paced curriculum holds a level n. It smooths the training loss and, when the smooth loss falls below a
 threshold, goes to n + 1; a share of the batches revisits the sizes just below, so that nothing is forgotten.
@@ -25,6 +25,35 @@ class Fixed(BaseModel):
     def next_size(self, level: "Level", generator: np.random.Generator) -> int:
         """The size of the next batch."""
         return level.n
+
+    def advance(self, level: "Level", loss: float, *, final_n: int) -> "Level":
+        """The state after a step with training loss `loss`, in nats per scored token."""
+        return level
+
+
+@final
+class Mixed(BaseModel):
+    """Every batch has one of several sizes, each as often as the others, from the start.
+
+    Attributes:
+        sizes: the sizes; the task's own is one of them.
+
+    >>> level = Mixed(sizes=(8, 16)).start(16)
+    >>> sorted({Mixed(sizes=(8, 16)).next_size(level, np.random.default_rng(seed)) for seed in range(9)})
+    [8, 16]
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: Literal["mixed"] = "mixed"
+    sizes: tuple[int, ...] = Field(min_length=1)
+
+    def start(self, n: int) -> "Level":
+        """The state before the first step of a run whose task has size n."""
+        return Level(n=n)
+
+    def next_size(self, level: "Level", generator: np.random.Generator) -> int:
+        """The size of the next batch."""
+        return self.sizes[int(generator.integers(len(self.sizes)))]
 
     def advance(self, level: "Level", loss: float, *, final_n: int) -> "Level":
         """The state after a step with training loss `loss`, in nats per scored token."""
@@ -85,4 +114,4 @@ class Level(BaseModel):
     smooth_loss: float | None = None
 
 
-Curriculum = Annotated[Fixed | SelfPaced, Field(discriminator="kind")]
+Curriculum = Annotated[Fixed | Mixed | SelfPaced, Field(discriminator="kind")]

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from recherche.report.sweep_figures import (
     draw_against_n,
     draw_against_state,
+    keyless_accuracy,
     largest_sizes,
     panels_of,
     smallest_fixed_state,
@@ -86,3 +87,9 @@ def test_the_whole_figure_has_a_row_for_each_task_and_names_every_model(tmp_path
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts[:4] == ["attention", "gla", "mamba", "hybrid"]
     assert "best with 32 bits" in texts
+
+
+def test_a_reader_of_values_without_keys_is_right_about_what_is_left():
+    two_pairs = MQAR[0].model_copy(update={"needed_bits": 8.0})
+    assert keyless_accuracy(two_pairs) == pytest.approx((1 + 1 / 2) / 2)
+    assert keyless_accuracy(two_pairs.model_copy(update={"task": "index"})) is None

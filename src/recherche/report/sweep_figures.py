@@ -3,12 +3,14 @@
 Left, a sign for each model and size; a line joins the sizes of a model. Nobody can lie in the grey area: so few bits do
 not allow such an accuracy (Fano, see `recherche.games.information`). A hollow sign is a model whose training used up
 its steps before validation was solved. Right, the largest size of each model over n; the dashed line is the best that
-the smallest state of fixed size in the sweep allows.
+the smallest state of fixed size in the sweep allows. For MQAR a dash-dotted line marks a reader that keeps which values
+occurred and not with which keys: it answers the j-th question from the end rightly once in j times.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 4.6, https://arxiv.org/abs/2402.18510
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,17 @@ def titles_of(points: Iterable[SweepPoint]) -> dict[str, str]:
     }
 
 
+def keyless_accuracy(point: SweepPoint) -> float | None:
+    """What a reader of MQAR gets that knows the values that are left, but not their keys; None for other tasks.
+
+    The mean of 1, 1/2, ..., 1/m for m questions (a little more where a value occurs twice).
+    """
+    if point.task != "mqar":
+        return None
+    num_questions = round(point.needed_bits / log2(1 / point.chance))
+    return sum(1 / left for left in range(1, num_questions + 1)) / num_questions
+
+
 def gid_of(point: SweepPoint) -> str:
     """The id of a point's sign."""
     return f"bar-{point.cell}-{point.n}"
@@ -67,6 +80,9 @@ def draw_against_state(axes: Axes, points: Sequence[SweepPoint], marks: Mapping[
         axes.fill_between(bits, best, 1.06, color=RULE, alpha=0.6, linewidth=0)
         axes.plot(bits, best, color=INK, linewidth=1.0)
     axes.axhline(first.chance, color=MUTED, linewidth=0.8, linestyle=":")
+    keyless = keyless_accuracy(first)
+    if keyless is not None:
+        axes.axhline(keyless, color=MUTED, linewidth=0.8, linestyle="-.")
     for model in dict.fromkeys(point.mixer for point in points):
         sizes = sorted((point for point in points if point.mixer == model), key=lambda point: point.state_bits)
         mark = marks[model]
@@ -90,10 +106,13 @@ def draw_against_n(
         tightest: bits of the state whose bound is drawn.
     """
     axes.set_title(title)
-    sizes = sorted({point.n for point in points})
-    axes.plot(sizes, [next(p.chance for p in points if p.n == n) for n in sizes], ":", color=MUTED, linewidth=0.8)
+    of_n = {point.n: point for point in points}
+    sizes = sorted(of_n)
+    axes.plot(sizes, [of_n[n].chance for n in sizes], ":", color=MUTED, linewidth=0.8)
+    keyless = [value for n in sizes if (value := keyless_accuracy(of_n[n])) is not None]
+    if keyless:
+        axes.plot(sizes, keyless, "-.", color=MUTED, linewidth=0.8)
     if tightest is not None:
-        of_n = {point.n: point for point in points}
         axes.plot(sizes, [_best(of_n[n], tightest) for n in sizes], "--", color=INK, linewidth=1.0)
     for line in largest_sizes(points):
         mark = marks[line[0].mixer]
@@ -180,5 +199,7 @@ def _legend(marks: Mapping[str, Mark], points: Sequence[SweepPoint]) -> list[Any
     if tightest is not None:
         handles.append(Patch(color=RULE, alpha=0.6, label="no state of so few bits"))
         handles.append(Line2D([], [], color=INK, linestyle="--", label=f"best with {tightest:,} bits"))
+    if any(point.task == "mqar" for point in points):
+        handles.append(Line2D([], [], color=MUTED, linestyle="-.", label="MQAR: values without keys"))
     handles.append(Line2D([], [], color=MUTED, linestyle=":", label="guess"))
     return handles

@@ -67,10 +67,16 @@ def sweep_caption(run: SweepRun) -> list[str]:
     )
     counted = sorted({point.measured_by for point in points})
     first = next(iter(points))
+    keyless = (
+        " A reader of MQAR that keeps which values occurred and not with which keys gets the dash-dotted line: it "
+        "answers the last question, the one before it half the time, and so on."
+        if "mqar" in run.tasks
+        else ""
+    )
     measured = (
         f"Each accuracy is over {first.num_samples:,} fresh texts, counted by {' or '.join(counted)}; with every "
         "question, the right answers to the earlier ones stand in the text, as in zoology. The last question alone "
-        "would flatter: small models learn which values are left over. Whiskers are 95 % intervals that count texts."
+        f"would flatter.{keyless} Whiskers are 95 % intervals that count texts."
     )
     bound = (
         "The edge of the grey area is the best mean accuracy that so many bits of state allow, by Fano’s inequality, "

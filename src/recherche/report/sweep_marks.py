@@ -19,7 +19,7 @@ FAMILIES = MappingProxyType(
         "linear attention": ("linear-attention", "retention", "gla", "rwkv6", "mlstm"),
         "state space": ("mamba", "mamba2"),
         "delta rule": ("deltanet", "gated-deltanet"),
-        "recurrent networks": ("linear-rnn", "dense-linear-rnn", "lstm", "gru"),
+        "recurrent": ("linear-rnn", "dense-linear-rnn", "lstm", "gru"),
         MIXED: (),
         OWN: (),
     }
@@ -30,13 +30,13 @@ _COLOURS = MappingProxyType(
         "linear attention": OTHER_COLOURS[0],
         "state space": ARCHITECTURE_COLOURS["mamba"],
         "delta rule": OTHER_COLOURS[2],
-        "recurrent networks": OTHER_COLOURS[1],
+        "recurrent": OTHER_COLOURS[1],
         MIXED: ARCHITECTURE_COLOURS["hybrid"],
         OWN: OTHER_COLOURS[0],
     }
 )
 _SIGNS = (("o", "●"), ("s", "■"), ("^", "▲"), ("D", "◆"), ("v", "▼"), ("P", "✚"), ("X", "✖"))
-PANELS = (("attention", MIXED, OWN), ("linear attention",), ("state space", "delta rule", "recurrent networks"))
+PANELS = (("attention", MIXED, OWN), ("linear attention",), ("state space", "delta rule", "recurrent"))
 """Families whose curves share a panel."""
 
 

@@ -24,7 +24,7 @@ from recherche.report.sweep_marks import Mark, marks_of_models
 from recherche.report.sweep_results import SweepPoint, SweepRun, read_sweep
 from recherche.report.tables import Column, Row
 
-_STATE_WIDTH, _N_WIDTH, _HEIGHT = 5.4, 2.9, 3.1
+_STATE_WIDTH, _N_WIDTH, _HEIGHT = 8.9, 2.95, 3.1
 COLUMNS = (
     Column("Model", "its name in the grid", numeric=False),
     Column("Size", "the values on its axes", numeric=False),
@@ -71,6 +71,7 @@ def write_sweep_report(folder: Path) -> Path:
             marks=marks,
             bounded=any(point.bound_accuracy is not None for point in run.points),
             tightest=smallest_fixed_state(run.points),
+            keyless="mqar" in run.tasks,
             sections=[_section(run, task, marks, prefix=f"task-{i}") for i, task in enumerate(run.tasks)],
             caption=sweep_caption(run),
             findings=sweep_findings(run),

@@ -13,7 +13,7 @@ Reference: Gu & Dao (2023), Mamba, Section 3.4, https://arxiv.org/abs/2312.00752
 import numpy as np
 from jaxtyping import Float
 
-from recherche.kernels.compiled import compiled_vectors
+from recherche.kernels.compiled import compiled_vectors, inlined_vectors
 from recherche.kernels.vector_math import like, sigmoid
 
 
@@ -99,7 +99,7 @@ def conv_silu_backward(
                 grad_window[row, block, j, tap] = grad_past[tap, j]
 
 
-@compiled_vectors
+@inlined_vectors
 def _transpose(
     window: Float[np.ndarray, "b blocks width taps-1"], row: int, block: int, past: Float[np.ndarray, "taps-1 width"]
 ) -> None:
@@ -108,7 +108,7 @@ def _transpose(
             past[tap, j] = window[row, block, j, tap]
 
 
-@compiled_vectors
+@inlined_vectors
 def _convolve(
     x: Float[np.ndarray, "b t some_blocks width"],
     weights: tuple[Float[np.ndarray, "taps blocks width"], Float[np.ndarray, "blocks width"]],

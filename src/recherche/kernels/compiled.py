@@ -1,5 +1,9 @@
 """The decorator of every compiled loop: numba's `njit`, cached on disk, on the function as it was written.
 
+A compiled function that others call is a part of them: `inlined` puts its code into each caller. Were it left as a
+function of its own, the linker would take its code from whichever caller was compiled or loaded first, each optimised
+in its own way, and sums would round differently in the process that compiles and in the next one.
+
 The test run wraps each function in a checker of shapes and types, which numba cannot compile; `compiled` looks through
 it. So compiled functions are annotated like all others; the annotations are for the reader and the type checker.
 """
@@ -18,7 +22,19 @@ def compiled(function: Function) -> Function:
     return numba.njit(cache=True)(inspect.unwrap(function))
 
 
+def inlined(function: Function) -> Function:
+    """A part of compiled functions."""
+    return numba.njit(cache=True, forceinline=True)(inspect.unwrap(function))
+
+
+_VECTORS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"}}
+
+
 def compiled_vectors(function: Function) -> Function:
     """`function` compiled without the interpreter's lock, with sums in whatever order makes vector instructions."""
-    options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"}}
-    return numba.njit(cache=True, **options)(inspect.unwrap(function))
+    return numba.njit(cache=True, **_VECTORS)(inspect.unwrap(function))
+
+
+def inlined_vectors(function: Function) -> Function:
+    """A part of functions made by `compiled_vectors`, with the same freedom in sums."""
+    return numba.njit(cache=True, forceinline=True, **_VECTORS)(inspect.unwrap(function))

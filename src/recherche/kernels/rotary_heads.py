@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from recherche.kernels.bridge import array, num_threads, on_threads
-from recherche.kernels.compiled import compiled_vectors
+from recherche.kernels.compiled import compiled_vectors, inlined_vectors
 from recherche.kernels.vector_math import like
 
 QK_EPS = 1e-6
@@ -173,7 +173,7 @@ def heads_backward(
                     grad_qkv[i, token, n_query + n_key + h, side, j] = grad_v[i, h, token, side, j]
 
 
-@compiled_vectors
+@inlined_vectors
 def _rate(qkv: Float[np.ndarray, "b t heads 2 half"], i: int, token: int, h: int) -> float:
     """1 / rms of one head of one token."""
     half = qkv.shape[4]

@@ -22,7 +22,7 @@ import math
 import numpy as np
 from jaxtyping import Float, Int
 
-from recherche.kernels.compiled import compiled_vectors
+from recherche.kernels.compiled import compiled_vectors, inlined_vectors
 from recherche.kernels.vector_math import exp2_nonpositive, like, sigmoid, softplus
 
 CHUNK = 8
@@ -179,7 +179,7 @@ def scan_backward(
                 grad_start[row, block, j, k] = grad_h[k, j]
 
 
-@compiled_vectors
+@inlined_vectors
 def _clear_padding(row: int, block: int, length: int, grads_tokens: Tokens) -> None:
     """Padding has no part in the output, so its gradients are 0."""
     grad_u, grad_r, grad_xz, grad_bc = grads_tokens
@@ -196,7 +196,7 @@ def _clear_padding(row: int, block: int, length: int, grads_tokens: Tokens) -> N
             grad_bc[block, row, i, k] = 0
 
 
-@compiled_vectors
+@inlined_vectors
 def _advance(place: Place, tokens: Tokens, weights: Weights, history: History) -> None:
     """Recompute one token of a chunk: its decay, its state, and in `history[2]` its dt, dt u and ungated output."""
     row, i, block, s = place
@@ -221,7 +221,7 @@ def _advance(place: Place, tokens: Tokens, weights: Weights, history: History) -
             rows[2, s, j] += C * after
 
 
-@compiled_vectors
+@inlined_vectors
 def _token_gradients(
     place: Place,
     tokens: Tokens,

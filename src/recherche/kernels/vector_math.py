@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from recherche.kernels.compiled import compiled
+from recherche.kernels.compiled import inlined
 
 LOG2_E = math.log2(math.e)
 
@@ -125,19 +125,19 @@ def like(typing_context: Any, value: Any, x: Any) -> Any:
     return x(types.float64, x), generate
 
 
-@compiled
+@inlined
 def exp_minus_abs(x: float) -> float:
     """exp(-|x|), in (0, 1]."""
     return exp2_nonpositive(like(-LOG2_E, x) * abs(x))
 
 
-@compiled
+@inlined
 def softplus(x: float) -> float:
     """log(1 + exp(x))."""
     return max(x, like(0.0, x)) + log1p_unit(exp_minus_abs(x))
 
 
-@compiled
+@inlined
 def sigmoid(x: float) -> float:
     """1 / (1 + exp(-x))."""
     e = exp_minus_abs(x)

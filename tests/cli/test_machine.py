@@ -11,7 +11,7 @@ runner = CliRunner()
 def test_the_shipped_machines_are_listed():
     result = runner.invoke(app, ["machine", "list"])
     assert result.exit_code == 0
-    assert len(result.stdout.splitlines()) == 6
+    assert len(result.stdout.splitlines()) == 7
 
 
 def test_the_simulator_shows_its_steps():

@@ -9,8 +9,8 @@ from recherche.machines import run_machine, shipped_machines
 
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=lambda construction: construction.name)
-def test_two_machines_run_as_the_simulator_does(construction):
-    for proof in prove(construction, Sizes(0, ((2, 2),))):
+def test_a_machine_counts_down_as_the_simulator_does(construction):
+    for proof in prove(construction, Sizes(0, ((2, 1),))):
         assert proof.failures == 0, proof.messages
         assert proof.cases > 0
         assert proof.margin > 0

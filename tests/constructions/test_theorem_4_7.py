@@ -1,9 +1,12 @@
 """Theorem 4.7: IsTree by a Transformer."""
 
+from itertools import combinations
+
 import pytest
 
+from recherche.constructions.compiler import compile_program
 from recherche.constructions.construction import Sizes
-from recherche.constructions.proof import prove
+from recherche.constructions.proof import complete, prove
 from recherche.constructions.theorem_4_7 import CONSTRUCTIONS
 
 
@@ -25,6 +28,11 @@ def test_the_default_sizes_are_right(construction):
 
 def test_erratum_20_a_graph_that_is_no_tree_can_end_where_a_tree_does():
     """The printed check is that the tour ends at position 5n - 3; 10 edges on 6 of 7 vertices give 3m + 2 at 32."""
-    n, m = 7, 10
-    assert 3 * m + 2 == 5 * n - 3
-    assert m != n - 1
+    n, edges = 7, [pair for pair in combinations(range(2, 8), 2) if sum(pair) % 3][:10]
+    tour = ("1",)
+    assert len(edges) == 10
+    assert 3 * len(edges) + 1 + len(tour) == 5 * n - 3
+    (construction,) = CONSTRUCTIONS
+    prompt = ("<s>", *(token for u, v in edges for token in (str(u), "~", str(v))), "<d>")
+    model = compile_program(construction.program(len(prompt) + 8))
+    assert complete(construction, model, [prompt], [8]) == [(*tour, "NO")]

@@ -53,6 +53,6 @@ def test_runs_that_need_too_large_numbers_are_left_out():
 
 def test_suites_hold_every_short_word_of_every_machine():
     suites = list(SIMULATION.suites(Sizes(1, ())))
-    assert [suite.n for suite in suites] == [1, 0, 1, 1, 1, 1]
-    assert sum(len(suite.cases) for suite in suites) == 4 + 1 + 3 + 4 + 3 + 3
+    assert [suite.n for suite in suites] == [1, 0, 1, 1, 1, 1, 1]
+    assert sum(len(suite.cases) for suite in suites) == 4 + 1 + 3 + 3 + 4 + 3 + 3
     assert state_token("q") == "@q"

@@ -61,10 +61,20 @@ def test_the_busy_beaver_takes_107_steps_and_leaves_13_ones():
     assert (len(run.steps), run.tape.count("1")) == (107, 13)
 
 
-def test_six_machines_ship_under_the_names_of_their_files():
+def test_countdown_takes_every_number_to_zero_within_two_more_cells():
+    for word in words(("0", "1"), 7):
+        run = run_machine(find_machine("countdown"), word)
+        assert run.accepted
+        assert run.tape == "1" * len(word), "below zero all bits are ones"
+        assert run.highest_cell - run.lowest_cell <= len(word) + 1
+        assert len(run.steps) >= 2 * int(word[::-1] or "0", 2)
+
+
+def test_seven_machines_ship_under_the_names_of_their_files():
     assert list(shipped_machines()) == [
         "anbncn",
         "busy_beaver",
+        "countdown",
         "increment",
         "multiplication",
         "palindrome",

@@ -1,3 +1,4 @@
+import re
 from random import Random
 
 import networkx as nx
@@ -76,6 +77,15 @@ def test_earlier_queries_are_hidden_and_earlier_results_are_not():
 
 def test_the_first_query_has_an_end_although_the_paper_defines_none_before_it():
     """Erratum E26: the paper's span runs between the last markers of the text before <EndSearch>, an older one."""
+
+    def printed_span(text: str) -> list[str]:
+        tokens = text.split()
+        last = {token: i for i, token in enumerate(tokens)}
+        return tokens[last["<StartSearch>"] : last["<EndSearch>"]]
+
+    with pytest.raises(KeyError, match="<EndSearch>"):
+        printed_span("4 7 2 <StartSearch> 4")
+    assert printed_span("4 7 2 <StartSearch> 4 <EndSearch> 7 <StartSearch> 7") == []
     writer = Writer("4 7 2")
     assert writer.ask("4") == "7"
     assert [search.query for search in writer.session.searches] == [("4",)]
@@ -83,6 +93,7 @@ def test_the_first_query_has_an_end_although_the_paper_defines_none_before_it():
 
 def test_markers_are_no_part_of_the_pattern():
     """Erratum E27: with the markers inside, the printed pattern could never match."""
+    assert re.search(r"<StartSearch> ^([^ ]+) <EndSearch>", "4 7 2") is None
     writer = Writer("4 7 2", read_pattern)
     assert writer.ask("^ ( [^ <space> ]+ )") == "4"
     assert writer.session.searches[0].pattern == "^([^ ]+)"

@@ -1,13 +1,13 @@
 """`recherche prove`: run the theorems' programs, on their own problems or on yours."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from recherche.errors import ConfigError
 
@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     from recherche.constructions.construction import Construction, Sizes
     from recherche.constructions.proof import Proof
 
-COLUMNS = (
-    "theorem",
-    "program",
-    "layers",
-    "d_model",
-    "heads",
-    "nonzeros",
-    "cases",
-    "failures",
-    "longest",
-    "margin",
-    "s",
-)
+COLUMNS = {
+    "theorem": "<7",
+    "program": "<20",
+    "layers": ">6",
+    "d_model": ">7",
+    "heads": ">5",
+    "nonzeros": ">8",
+    "cases": ">25",
+    "failures": ">8",
+    "longest": ">7",
+    "margin": ">6",
+    "s": ">7",
+}
+"""Columns of the table, and how a cell is set."""
+
 SHOWN_MESSAGES = 3
 
 
@@ -82,45 +84,53 @@ def prove(
         raise typer.Exit(int(any(proof.failures for proof in proofs)))
 
 
-def _sizes(n: int | None, *, full: bool) -> Any:
-    """Which problems of a construction to try."""
+def _sizes(n: int | None, *, full: bool) -> "Callable[[str], Sizes]":
+    """Which problems of a program to try."""
+    from recherche.constructions.catalogue import CONSTRUCTIONS, ORACLE_RECALL
+    from recherche.constructions.construction import Sizes
+    from recherche.constructions.theorem_5_1 import FULL_SIZES, SIZES
 
-    def sizes_of(construction: "Construction") -> "Sizes":
-        sizes = construction.full_sizes if full else construction.sizes
+    def sizes_of(name: str) -> "Sizes":
+        if name == ORACLE_RECALL:
+            return (FULL_SIZES if full else SIZES) if n is None else Sizes(n, ())
+        sizes = CONSTRUCTIONS[name].full_sizes if full else CONSTRUCTIONS[name].sizes
         return sizes if n is None else sizes.only(n)
 
     return sizes_of
 
 
-def _prove_all(chosen: list[str], *, sizes_of: Any, bits: int | None, as_json: bool) -> "list[Proof]":
-    """Run the chosen programs with a progress bar; print lines as they come, or a table at the end."""
-    from recherche.constructions.catalogue import CONSTRUCTIONS, ORACLE_RECALL
-    from recherche.constructions.proof import prove as prove_construction
-    from recherche.constructions.rounded import prove_in_precision
-    from recherche.constructions.theorem_5_1 import SIZES, prove_recall
-
+def _prove_all(
+    chosen: list[str], *, sizes_of: "Callable[[str], Sizes]", bits: int | None, as_json: bool
+) -> "list[Proof]":
+    """Run the chosen programs with a progress bar, and print the lines of each as soon as it is done."""
     proofs: list[Proof] = []
+    console = Console(soft_wrap=True, markup=False, highlight=False)
+    if not as_json:
+        console.print(_row(tuple(COLUMNS)))
     with _progress() as progress:
         task = progress.add_task("", total=len(chosen))
         for name in chosen:
             progress.update(task, description=name)
-            if name == ORACLE_RECALL:
-                found = prove_recall(SIZES)
-            elif bits is None:
-                found = prove_construction(CONSTRUCTIONS[name], sizes_of(CONSTRUCTIONS[name]))
-            else:
-                found = prove_in_precision(CONSTRUCTIONS[name], sizes_of(CONSTRUCTIONS[name]), bits=bits)
+            found = _prove_one(name, sizes_of(name), bits)
             progress.advance(task)
             proofs += found
-            for proof in found if as_json else ():
-                print(json.dumps(proof.as_json()), flush=True)
-    if not as_json:
-        console = Console()
-        console.print(_table(proofs))
-        for proof in proofs:
-            for message in proof.messages[:SHOWN_MESSAGES]:
-                console.print(f"{proof.program}: {message}", soft_wrap=True, markup=False, highlight=False)
+            for proof in found:
+                for line in [json.dumps(proof.as_json())] if as_json else _lines(proof):
+                    console.print(line)
     return proofs
+
+
+def _prove_one(name: str, sizes: "Sizes", bits: int | None) -> "list[Proof]":
+    from recherche.constructions.catalogue import CONSTRUCTIONS, ORACLE_RECALL
+    from recherche.constructions.proof import prove as prove_construction
+    from recherche.constructions.rounded import prove_in_precision
+    from recherche.constructions.theorem_5_1 import prove_recall
+
+    if name == ORACLE_RECALL:
+        return prove_recall(sizes)
+    if bits is not None:
+        return prove_in_precision(CONSTRUCTIONS[name], sizes, bits=bits)
+    return prove_construction(CONSTRUCTIONS[name], sizes)
 
 
 def _progress() -> Progress:
@@ -128,24 +138,29 @@ def _progress() -> Progress:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def _table(proofs: "list[Proof]") -> Table:
-    table = Table(*COLUMNS, box=None, header_style="bold")
-    for proof in proofs:
-        kind = f"all n <= {proof.n_max}" if proof.exhaustive else f"random n <= {proof.n_max}"
-        table.add_row(
+def _lines(proof: "Proof") -> list[str]:
+    """A proof's row of the table, and the first of its failures."""
+    kind = f"all n <= {proof.n_max:,}" if proof.exhaustive else f"random n <= {proof.n_max:,}"
+    row = _row(
+        (
             proof.theorem,
             proof.program,
             str(proof.num_layers),
             str(proof.d_model),
             str(proof.n_heads),
-            str(proof.nonzeros),
-            f"{proof.cases} ({kind})",
-            str(proof.failures) if not proof.failures else f"[bold red]{proof.failures}[/bold red]",
-            str(proof.longest_trace),
+            f"{proof.nonzeros:,}",
+            f"{proof.cases:,} ({kind})",
+            str(proof.failures),
+            f"{proof.longest_trace:,}",
             "" if proof.margin is None else f"{proof.margin:.2g}",
             f"{proof.seconds:.1f}",
         )
-    return table
+    )
+    return [row, *(f"  {proof.program}: {message}" for message in proof.messages[:SHOWN_MESSAGES])]
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return " ".join(f"{cell:{form}}" for cell, form in zip(cells, COLUMNS.values(), strict=True)).rstrip()
 
 
 def _run_graph(programs: "list[Construction]", path: Path, console: Console) -> int:

@@ -32,8 +32,8 @@ Normalizer = Callable[[Float[Tensor, "*rows t"]], Float[Tensor, "*rows t"]]
 Rounding = Callable[[Float[Tensor, "*shape"]], Float[Tensor, "*shape"]]
 """What happens to the result of each elementary operation."""
 
-_CHUNK_ELEMENTS = 1 << 22
-"""Scores that are held at once while a prompt is read."""
+_CHUNK_ELEMENTS = 1 << 17
+"""Scores that are held at once while a prompt is read: what stays in a core's cache."""
 
 
 def softmax(scores: Float[Tensor, "*rows t"]) -> Float[Tensor, "*rows t"]:
@@ -80,6 +80,12 @@ class Attention(AbstractMixer):
         y, state = self(x_t[:, None], state)
         return y[:, 0], state
 
+    def read(self, x: Float[Tensor, "b t d"], state: KVState, *, lengths: Int[Tensor, " b"] | None = None) -> KVState:
+        """The state after these tokens, which takes no scores: time O(t)."""
+        if self.W_K.shape[0] == 0:
+            return state
+        return state.append(self._project(self.W_K, x), self._project(self.W_V, x), lengths=lengths)
+
     def forward(
         self, x: Float[Tensor, "b t d"], state: KVState | None = None, *, lengths: Int[Tensor, " b"] | None = None
     ) -> tuple[Float[Tensor, "b t d"], KVState]:
@@ -88,15 +94,12 @@ class Attention(AbstractMixer):
         n_heads = self.W_Q.shape[0]
         if n_heads == 0:
             return torch.zeros_like(x), state
-        state = state.append(self._project(self.W_K, x), self._project(self.W_V, x), lengths=lengths)
-        queries, visible, t = self._project(self.W_Q, x), state.visible(x.shape[1]), x.shape[1]
+        state = self.read(x, state, lengths=lengths)
+        queries, t = self._project(self.W_Q, x), x.shape[1]
+        before = state.columns - t
         chunk = max(1, _CHUNK_ELEMENTS // (x.shape[0] * n_heads * state.columns))
         mixed = [
-            self._attend(
-                queries[:, :, start : start + chunk],
-                state,
-                None if visible is None else visible[:, :, start : start + chunk],
-            )
+            self._attend(queries[:, :, start : start + chunk], _first_columns(state, before + min(start + chunk, t)))
             for start in range(0, t, chunk)
         ]
         heads = torch.cat(mixed, dim=2) if len(mixed) > 1 else mixed[0]
@@ -107,13 +110,21 @@ class Attention(AbstractMixer):
         projected = x @ W.flatten(0, 1).T
         return self.rounding(projected.unflatten(2, W.shape[:2]).transpose(1, 2))
 
-    def _attend(
-        self, queries: Float[Tensor, "b h c k"], state: KVState, visible: Tensor | None
-    ) -> Float[Tensor, "b h c k"]:
+    def _attend(self, queries: Float[Tensor, "b h c k"], state: KVState) -> Float[Tensor, "b h c k"]:
+        """What the last c tokens of a state attend to."""
         scores = self.rounding(queries @ state.keys.transpose(2, 3) * self.scale)
+        visible = state.visible(queries.shape[2])
         if visible is not None:
             scores = scores.masked_fill(~visible, -torch.inf)
         return self.rounding(self.rounding(self.normalize(scores)) @ state.values)
+
+
+def _first_columns(state: KVState, stop: int) -> KVState:
+    """The state before the columns from `stop` on were read; no token before them attends to them."""
+    if stop == state.columns:
+        return state
+    positions = None if state.positions is None else state.positions[:, :stop]
+    return KVState(state.keys[:, :, :stop], state.values[:, :, :stop], positions)
 
 
 class HiddenState(NamedTuple):
@@ -206,3 +217,10 @@ class Block(nn.Module):
         mixed, state = self.mixer(x, state, lengths=lengths)
         x = x + mixed
         return x + self.feed_forward(x), state
+
+    def forward_last(self, x: Float[Tensor, "b t d"], state: State) -> tuple[Float[Tensor, "b d"], State]:
+        """The block's output for the last token alone, for which attention needs one row of scores."""
+        if isinstance(self.mixer, Attention):
+            return self.step(x[:, -1], self.mixer.read(x[:, :-1], state))
+        y, state = self(x, state)
+        return y[:, -1], state

@@ -11,7 +11,7 @@ logit 2vi - i^2 = v^2 - (i - v)^2, which is largest at i = v, by at least 1. Num
 Reference: Wen, Dang & Lyu (2024), Appendix A.3, https://arxiv.org/abs/2402.18510
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, final
 
@@ -81,7 +81,7 @@ def _build_block(shape: BlockShape, d_model: int) -> Block:
 class PaperModel(nn.Module):
     """Embedding, blocks, tied head; all weights zero until they are set or loaded."""
 
-    blocks: Iterable[Block]
+    blocks: Sequence[Block]
     numbers: Tensor
 
     def __init__(self, shape: ModelShape) -> None:
@@ -120,9 +120,13 @@ class PaperModel(nn.Module):
         self, tokens: Int[Tensor, "b t"], state: ModelState | None = None, *, lengths: Int[Tensor, " b"] | None = None
     ) -> tuple[Float[Tensor, "b v"], ModelState]:
         """Logits after the last real token of each row, and the state there."""
-        x, state = self.residual_stream(tokens, state, lengths=lengths)
-        last = x[:, -1] if lengths is None else x[torch.arange(len(x), device=x.device), lengths - 1]
-        return self._logits(last), state
+        if lengths is not None and bool((lengths < tokens.shape[1]).any()):
+            x, state = self.residual_stream(tokens, state, lengths=lengths)
+            return self._logits(x[torch.arange(len(x), device=x.device), lengths - 1]), state
+        state = self.init_state(tokens.shape[0], dtype=self.numbers.dtype) if state is None else state
+        x, below = self._through(self.blocks[:-1], tokens, state)
+        last, top = self.blocks[-1].forward_last(x, state.blocks[-1])
+        return self._logits(last), ModelState(state.position + tokens.shape[1], (*below, top))
 
     def forward(self, tokens: Int[Tensor, "b t"]) -> Float[Tensor, "b t v"]:
         """Logits after every token."""
@@ -133,13 +137,25 @@ class PaperModel(nn.Module):
     ) -> tuple[Float[Tensor, "b t d"], ModelState]:
         """What the last block puts out at every token, and the state after the last real token of each row."""
         state = self.init_state(tokens.shape[0], dtype=self.numbers.dtype) if state is None else state
+        x, states = self._through(self.blocks, tokens, state, lengths=lengths)
+        read = tokens.shape[1] if lengths is None else lengths
+        return x, ModelState(state.position + read, states)
+
+    def _through(
+        self,
+        blocks: Iterable[Block],
+        tokens: Int[Tensor, "b t"],
+        state: ModelState,
+        *,
+        lengths: Int[Tensor, " b"] | None = None,
+    ) -> tuple[Float[Tensor, "b t d"], tuple]:
+        """What the last of some blocks, from the first on, puts out at every token, and their states."""
         positions = state.position[:, None] + torch.arange(1, tokens.shape[1] + 1, device=tokens.device)
         x, states = self._embed(tokens, positions), []
-        for block, block_state in zip(self.blocks, state.blocks, strict=True):
+        for block, block_state in zip(blocks, state.blocks, strict=False):
             x, after = block(x, block_state, lengths=lengths)
             states.append(after)
-        read = tokens.shape[1] if lengths is None else lengths
-        return x, ModelState(state.position + read, tuple(states))
+        return x, tuple(states)
 
     def _embed(self, tokens: Int[Tensor, "*b"], positions: Int[Tensor, "*b"]) -> Float[Tensor, "*b d"]:
         n_specials = len(self.shape.specials)

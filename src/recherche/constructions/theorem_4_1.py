@@ -23,11 +23,13 @@ One unit for each entry of the table, and for a move to the left one for each b.
 a decaying impulse from <s> has the weight B^(D - i) at the i-th symbol; times its code, summed, that is R, and L is 0.
 
 The theorem's machines work on D = O(log n) cells. Then both numbers are at most polynomial in n: they are tokens of an
-ordinary vocabulary, and p = O(log n) bits hold them, for a time that may be any polynomial in n.
+ordinary vocabulary, and p = O(log n) bits hold them, for a time that may be any polynomial in n. The long run here
+counts n ones down to zero: n + 2 cells and about 5 * 2^n steps.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 4.1 and Appendix C.2, https://arxiv.org/abs/2402.18510
 """
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -47,6 +49,11 @@ from recherche.constructions.turing import (
 )
 from recherche.machines import Machine, Run, shipped_machines
 from recherche.vocab import BEGIN, END_OF_DATA, NO, YES
+
+
+def digits_of(machine: Machine, capacity: int) -> int:
+    """The largest D for which L + 1 and R + 1, at most base^D, are tokens."""
+    return int(math.log2(capacity) / math.log2(base_of(machine)))
 
 
 def base_of(machine: Machine) -> int:
@@ -141,8 +148,15 @@ SIMULATION = Simulation(
     program=machine_program,
     case=machine_case,
     room=_digits,
-    capacity=lambda machine, digits: base_of(machine) ** digits + 1,
+    capacity=lambda machine, digits: base_of(machine) ** digits,
+    long_runs=lambda n: (("countdown", "1" * n),),
 )
+
+
+def _example(capacity: int) -> Program:
+    machine = shipped_machines()["increment"]
+    return machine_program(machine, capacity, digits_of(machine, capacity))
+
 
 CONSTRUCTIONS = (
     Construction(
@@ -150,9 +164,9 @@ CONSTRUCTIONS = (
         theorem="4.1",
         architecture="rnn",
         statement="A linear RNN of constant size simulates any linear-space machine by its chain of thought alone.",
-        program=lambda capacity: machine_program(shipped_machines()["increment"], capacity, 3),
+        program=_example,
         suites=SIMULATION.suites,
-        sizes=Sizes(2, ()),
-        full_sizes=Sizes(4, ()),
+        sizes=Sizes(2, ((4, 1),)),
+        full_sizes=Sizes(4, ((7, 1),)),
     ),
 )

@@ -118,3 +118,5 @@ THEOREM = "5.1"
 NAME = "oracle-recall"
 STATEMENT = "An oracle for associative recall shows at most 4 views of the data, so it does not make up for memory."
 SIZES = Sizes(16, ())
+FULL_SIZES = Sizes(32, ())
+"""Two tokens a bit: all words of up to 16 bits."""

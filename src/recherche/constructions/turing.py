@@ -112,6 +112,12 @@ def verdict(run: Run) -> str:
     return YES if run.accepted else NO
 
 
+def palindromes_and_carries(n: int) -> tuple[tuple[str, str], ...]:
+    """A palindrome of n letters, about n^2 / 2 steps, and a carry through n bits, about 2n steps."""
+    half = ("ab" * n)[: n // 2]
+    return (("palindrome", half + half[::-1]), ("increment", "1" * n))
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
@@ -122,12 +128,14 @@ class Simulation:
         case: the prompt and the reference text of a run, for a room.
         room: what the runs of some words need: cells left of the word, or cells in all.
         capacity: the least capacity that a room needs.
+        long_runs: machines and words of size n whose runs are long, the longest first.
     """
 
     program: Callable[[Machine, int, int], Program]
     case: Callable[[Machine, str, Run, int], Case]
     room: Callable[[Sequence[str], Sequence[Run]], int]
     capacity: Callable[[Machine, int], int] = lambda machine, room: room
+    long_runs: Callable[[int], Sequence[tuple[str, str]]] = palindromes_and_carries
 
     def fits(self, machine: Machine, word: str) -> bool:
         """Whether the run needs no number above `LARGEST_VOCABULARY`."""
@@ -152,16 +160,14 @@ class Simulation:
             )
 
     def suites(self, sizes: Sizes) -> Iterator[Suite]:
-        """Every shipped machine on every short word, then long palindromes and carries."""
+        """Every shipped machine on every short word, then the long runs."""
         machines = shipped_machines()
         if sizes.exhaustive:
             for machine in machines.values():
                 words = ["".join(w) for n in range(sizes.exhaustive + 1) for w in product(machine.alphabet, repeat=n)]
                 yield self.suite(machine, [word for word in words if self.fits(machine, word)], exhaustive=True)
         for n, count in sizes.sampled:
-            half = ("ab" * n)[: n // 2]
-            long_runs = (("palindrome", half + half[::-1]), ("increment", "1" * n))
-            for name, word in long_runs[:count]:
+            for name, word in self.long_runs(n)[:count]:
                 yield self.suite(machines[name], [word], exhaustive=False)
 
 

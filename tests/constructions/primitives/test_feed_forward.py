@@ -89,6 +89,10 @@ def test_erratum_8_keys_in_base_b_collide():
     tuples = list(product(range(B + 1), repeat=k))
     printed = {sum(value * B**i for i, value in enumerate(key)) for key in tuples}
     assert len(tuples) - len(printed) == 4
+    for table in tuples:
+        found = [all(a == b for a, b in zip(key, table, strict=True)) for key in tuples]
+        units = [relu(Fraction(sum(a == b for a, b in zip(key, table, strict=True)) - (k - 1))) for key in tuples]
+        assert units == found, "ReLU(sum of flags - (k - 1)) is 1 for its own tuple alone"
 
 
 def test_erratum_9_the_printed_threshold_uses_a_half_for_epsilon():
@@ -102,3 +106,19 @@ def test_erratum_9_the_printed_threshold_uses_a_half_for_epsilon():
     printed = [step(v, (u + e, u - Fraction(1, 2)), 2 / e) for v in (u - e, u, u + 1)]
     assert corrected == [0, 1, 1]
     assert printed != [0, 1, 1]
+
+
+def test_erratum_10_the_interval_has_no_value_between_its_ramps():
+    """Lemma C.6: T_u - T_(v+e) is 1 on [u, v] and 0 outside, but neither on the ramps between."""
+    u, v, e = Fraction(2), Fraction(4), Fraction(1, 2)
+
+    def threshold(at: Fraction, corner: Fraction) -> Fraction:
+        return 2 / e * (relu(at - corner + e) - relu(at - corner + e / 2))
+
+    def inside(at: Fraction) -> Fraction:
+        return threshold(at, u) - threshold(at, v + e)
+
+    corrected_domain = [u - 2 * e, u - e, u, u + e / 3, v, v + e, v + 2 * e]
+    assert [inside(at) for at in corrected_domain] == [u <= at <= v for at in corrected_domain]
+    assert 0 < inside(u - 3 * e / 4) < 1
+    assert 0 < inside(v + e / 4) < 1

@@ -11,7 +11,7 @@ RANKS = {
     for rank, names in enumerate(
         (
             "errors",
-            "_lookup _rng precision vocab queries",
+            "_files _lookup _rng precision vocab queries",
             "kernels machines",
             "tasks mixers retrieval",
             "models batching",

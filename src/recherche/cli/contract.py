@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recherche._files import write_bytes
 from recherche.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -143,7 +144,6 @@ def details_of(results: "dict[str, list[Finding]]") -> Iterator[str]:
 
 def write_scripts(folder: Path, subjects: "Sequence[AbstractSubject]", results: "dict[str, list[Finding]]") -> None:
     """For each model that fails token by token or in chunks, the shortest program that shows it."""
-    from recherche.cli.game import write_whole
 
     folder.mkdir(parents=True, exist_ok=True)
     for subject in subjects:
@@ -154,5 +154,5 @@ def write_scripts(folder: Path, subjects: "Sequence[AbstractSubject]", results: 
         ]
         if sizes:
             path = folder / f"{Path(subject.name).name}.py"
-            write_whole(path, subject.script(sizes[0]).encode())
+            write_bytes(path, subject.script(sizes[0]).encode())
             print(f"script: {path}")

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from recherche._files import write_bytes
 from recherche.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def collision(
     options = dict(chosen.options) | vocabulary_of(task)
     named = {"name": chosen.name, "protocol": chosen.protocol, "options": options}
     certificate = certify(automaton, pair, task=named, n=task.size, source=str(run))
-    write_whole(out, certificate.to_json().encode())
+    write_bytes(out, certificate.to_json().encode())
     print(f"{out}: two texts in one state of {automaton.state_bits} bits; refuted: {certificate.claim}.")
 
 
@@ -126,13 +127,6 @@ def vocabulary_of(task: Any) -> dict[str, int]:
     """The options that keep the alphabet and the vocabulary of a task at another size."""
     known = {"n_names": "num_names", "n_symbols": "num_symbols", "n_numbers": "num_numbers"}
     return {option: getattr(task, name) for option, name in known.items() if hasattr(task, option)}
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that appears whole or not at all."""
-    draft = path.with_name(f".{path.name}.draft")
-    draft.write_bytes(data)
-    draft.replace(path)
 
 
 def label_of(run: "Run") -> dict[str, Any]:
@@ -170,5 +164,5 @@ def _draw(rows: Sequence[dict[str, Any]], out: Path) -> None:
         raise ConfigError(f"The figure is written as .png or .svg, got {out.name}; rename it.")
     picture = BytesIO()
     draw_capacity(rows).savefig(picture, format=out.suffix[1:], dpi=200)
-    write_whole(out, picture.getvalue())
+    write_bytes(out, picture.getvalue())
     print(f"figure: {out}")

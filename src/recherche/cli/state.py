@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from recherche._files import write_bytes
 from recherche.errors import InputError, StateError
 
 state = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Read a text once, ask about it later.")
@@ -28,7 +29,6 @@ def save(
     """
     import torch
 
-    from recherche.cli.game import write_whole
     from recherche.experiments.runs import load_run
     from recherche.games.protocol import send
     from recherche.games.quantisers import quantiser_of
@@ -41,7 +41,7 @@ def save(
     if not tokens:
         raise InputError(f"A text needs at least one token, but {text} is empty.")
     message = send(trained.model, torch.from_numpy(trained.task.vocab.encode(tokens))[None], quantiser)
-    write_whole(out, message.data)
+    write_bytes(out, message.data)
     size = f"{message.message_bits:,} bits ({quantiser.name}) and a header of {message.header_bits:,}"
     print(f"{out}: {len(tokens)} tokens in {size}.")
 

@@ -4,13 +4,13 @@ Reference: Wen, Dang & Lyu (2024), Section 3, https://arxiv.org/abs/2402.18510
 """
 
 import json
-import os
 from pathlib import Path
 
 from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from recherche._files import replacing
 from recherche.constructions.model import ModelShape, PaperModel
 from recherche.errors import CheckpointError
 
@@ -19,12 +19,9 @@ WEIGHTS, SHAPE = "model.safetensors", "shape.json"
 
 def save_model(model: PaperModel, folder: Path) -> None:
     """Write `shape.json` and `model.safetensors` into a folder, which is made if it is not there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(model.shape.model_dump(), indent=1)
-    (folder / (SHAPE + ".part")).write_text(text + "\n", encoding="utf-8")
-    save_file({name: value.contiguous() for name, value in model.state_dict().items()}, folder / (WEIGHTS + ".part"))
-    for name in (SHAPE, WEIGHTS):
-        os.replace(folder / (name + ".part"), folder / name)
+    with replacing(folder / SHAPE) as shape, replacing(folder / WEIGHTS) as weights:
+        shape.write_text(json.dumps(model.shape.model_dump(), indent=1) + "\n", encoding="utf-8")
+        save_file({name: value.contiguous() for name, value in model.state_dict().items()}, weights)
 
 
 def load_model(folder: Path) -> PaperModel:

@@ -1,20 +1,12 @@
-"""JSON files that are whole or absent: written to a temporary file beside the target, then renamed."""
+"""JSON files that are whole or absent, and files of lines that grow."""
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from recherche._files import write_text
 from recherche.errors import InputError
-
-
-def write_text(path: Path, text: str) -> None:
-    """Replace a file by `text`, all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text)
-    os.replace(temporary, path)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -4,7 +4,6 @@ Bars stand on 0.5, what a coin achieves: a model that knows nothing has no bar. 
 single seed, a diamond the paper's value, a dashed line the best guess that the degrees of the hubs allow.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from io import StringIO
 from pathlib import Path
@@ -17,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from recherche._files import replacing
 from recherche.report.appearance import INK, MUTED, RULE
 from recherche.report.learning import Curve
 from recherche.report.numerals import decimal
@@ -208,10 +208,8 @@ def save_figure(figure: Figure, folder: Path) -> tuple[Path, Path]:
     """Write figure.png and figure.svg into `folder`; each replaces its predecessor only when it is complete."""
     paths = (folder / "figure.png", folder / "figure.svg")
     for path in paths:
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        with rc_context(STYLE):
+        with replacing(path) as draft, rc_context(STYLE):
             figure.savefig(
                 draft, format=path.suffix[1:], dpi=200, metadata={} if path.suffix == ".png" else {"Date": None}
             )
-        draft.replace(path)
     return paths

@@ -5,7 +5,6 @@ everything else. All text that comes from files, and so from models, is escaped 
 """
 
 import json
-import os
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -15,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from recherche._files import write_text
 from recherche.errors import InputError
 from recherche.report.appearance import ARCHITECTURE_LABELS, ROLE_OF_COLOUR, colours_of, in_order
 from recherche.report.deviations import Deviation, deviations_of, training_of
@@ -138,7 +138,5 @@ def pretty(values: Any) -> str:
 
 def write_page(path: Path, text: str) -> Path:
     """Replace a page, all of it or nothing, and return its path."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    write_text(path, text)
     return path

@@ -4,12 +4,12 @@ Names are mapped to the vertices 1, 2, 3, ... in order of first use; so the firs
 every walk starts.
 """
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from recherche._files import write_text
 from recherche.errors import InputError
 
 Edge = tuple[int, int]
@@ -108,6 +108,4 @@ def read_edge_list(path: Path) -> EdgeList:
 def write_edge_list(path: Path, edges: Iterable[Edge], *, names: Sequence[str] = ()) -> None:
     """Write a graph; without `names`, vertices are written as their numbers. The file appears whole or not at all."""
     text = "".join(f"{names[u - 1] if names else u} {names[v - 1] if names else v}\n" for u, v in edges)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
+    write_text(path, text)

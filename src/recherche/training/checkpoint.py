@@ -7,7 +7,6 @@ changed byte is noticed and not trained on. Nothing is ever unpickled.
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from recherche._files import replacing
 from recherche.errors import CheckpointError
 
 FORMAT = "recherche-training-1"
@@ -108,10 +108,8 @@ def _digest(tensors: Mapping[str, Tensor], header: Mapping[str, str]) -> str:
 
 
 def _write(path: Path, tensors: dict[str, Tensor], header: dict[str, str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    save_file(tensors, temporary, metadata=header | {"digest": _digest(tensors, header)})
-    os.replace(temporary, path)
+    with replacing(path) as draft:
+        save_file(tensors, draft, metadata=header | {"digest": _digest(tensors, header)})
 
 
 def _read(path: Path, expected_format: str, config_hash: str) -> tuple[dict[str, Tensor], dict[str, str]]:

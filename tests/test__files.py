@@ -1,0 +1,30 @@
+from pathlib import Path
+
+import pytest
+
+from recherche._files import replacing, write_bytes, write_text
+
+
+def test_a_file_is_replaced_when_it_is_complete(tmp_path: Path):
+    path = tmp_path / "new folder" / "a.txt"
+    write_text(path, "old")
+    with replacing(path) as draft:
+        draft.write_text("new", encoding="utf-8")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path: Path):
+    path = tmp_path / "a.bin"
+    write_bytes(path, b"old")
+    with pytest.raises(ZeroDivisionError), replacing(path) as draft:
+        draft.write_bytes(b"half")
+        raise ZeroDivisionError
+    assert path.read_bytes() == b"old"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_text_is_written_as_utf_8(tmp_path: Path):
+    write_text(tmp_path / "a", "Gödel")
+    assert (tmp_path / "a").read_bytes() == "Gödel".encode()

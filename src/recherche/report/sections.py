@@ -181,7 +181,7 @@ def facts_of(run: Run) -> list[tuple[str, str]]:
         ("cells", f"{len(run.results)} measured" + (f", {len(run.absent)} absent" if run.absent else "")),
         ("started", started.strftime("%Y-%m-%d %H:%M") if started else ""),
         ("took", "" if seconds is None else duration(seconds)),
-        ("device", record.device or ", ".join(dict.fromkeys(r.device for r in run.results if r.device))),
+        ("device", ", ".join(dict.fromkeys(r.device for r in run.results if r.device)) or record.device),
         ("recherche", str(record.versions.get("recherche", ""))),
     ]
     return [(name, value) for name, value in facts if value]

@@ -17,7 +17,7 @@ def report(
 
       recherche report runs/quick                                 redraw
       recherche report runs/recall-quick                          redraw a sweep
-  recherche report runs/quick runs/other --out compare.html   side by side
+      recherche report runs/quick runs/other --out compare.html   side by side
 
     Reads files only: no model is loaded.
     """

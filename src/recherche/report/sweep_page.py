@@ -125,7 +125,7 @@ def _facts(run: SweepRun) -> list[tuple[str, str]]:
             f"{len({p.cell for p in run.points})} measured" + (f", {len(run.absent)} absent" if run.absent else ""),
         ),
         ("took", duration(record.wall_seconds) if record.wall_seconds else ""),
-        ("device", record.device),
+        ("device", ", ".join(dict.fromkeys(point.device for point in run.points if point.device)) or record.device),
         ("recherche", str(record.versions.get("recherche", ""))),
     ]
     return [(name, value) for name, value in facts if value]

@@ -14,6 +14,13 @@ def test_the_shipped_machines_are_listed():
     assert len(result.stdout.splitlines()) == 7
 
 
+def test_a_shipped_file_can_be_copied_and_run(tmp_path):
+    shown = runner.invoke(app, ["machine", "show", "increment"])
+    (tmp_path / "mine.yaml").write_text(shown.stdout)
+    result = runner.invoke(app, ["machine", "run", str(tmp_path / "mine.yaml"), "11"])
+    assert result.stdout.strip().endswith("tape: 100")
+
+
 def test_the_simulator_shows_its_steps():
     result = runner.invoke(app, ["machine", "run", "increment", "1", "--show-trace"])
     assert result.exit_code == 0, result.output

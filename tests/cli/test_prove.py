@@ -50,6 +50,12 @@ def test_a_graph_needs_one_istree_program(tmp_path):
     assert "--graph runs one istree program" in result.output
 
 
+def test_what_has_no_program_is_not_shown():
+    result = runner.invoke(app, ["prove", "5.1", "--show"])
+    assert result.exit_code == 2
+    assert "oracle-recall has no program of its own" in result.output
+
+
 def test_weights_are_exported(tmp_path):
     result = runner.invoke(app, ["prove", "index-hybrid", "--export", str(tmp_path), "--n", "32"])
     assert result.exit_code == 0, result.output
@@ -60,6 +66,19 @@ def test_a_program_is_shown():
     result = runner.invoke(app, ["prove", "ar-transformer", "--show"])
     assert result.exit_code == 0
     assert "layer 3  attention     answer = number at the first token" in result.stdout
+
+
+def test_weights_and_an_example_are_printed():
+    result = runner.invoke(app, ["prove", "ar-hybrid", "--weights", "--example"])
+    assert result.exit_code == 0
+    assert "    value  number   ->  answer" in result.stdout
+    assert result.stdout.splitlines()[-1] == "<s> 1 2 5 5 6 3 2 | 5"
+
+
+def test_pages_are_about_every_theorem(tmp_path):
+    result = runner.invoke(app, ["prove", "4.6", "--docs", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "--docs writes about every theorem" in result.output
 
 
 def test_a_construction_can_be_run_in_few_bits():

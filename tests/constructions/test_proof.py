@@ -46,7 +46,7 @@ def test_a_weight_that_is_off_by_a_little_is_seen_by_the_audit():
 
 
 def test_a_size_without_problems_is_refused():
-    with pytest.raises(ConfigError, match="3gram-hybrid has no problems of the sizes"):
+    with pytest.raises(ConfigError, match="3gram-hybrid has no problems of size 2"):
         prove(CONSTRUCTIONS["3gram-hybrid"], Sizes(0, ((2, 5),)))
 
 

@@ -62,7 +62,7 @@ def test_the_busy_beaver_takes_107_steps_and_leaves_13_ones():
 
 
 def test_countdown_takes_every_number_to_zero_within_two_more_cells():
-    for word in words(("0", "1"), 7):
+    for word in words(("0", "1"), 5):
         run = run_machine(find_machine("countdown"), word)
         assert run.accepted
         assert run.tape == "1" * len(word), "below zero all bits are ones"

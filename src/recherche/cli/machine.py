@@ -11,7 +11,7 @@ from recherche.errors import CertificateError
 if TYPE_CHECKING:
     from recherche.machines import Machine
 
-machine = typer.Typer(no_args_is_help=True, help="Turing machines: list the shipped ones, run any of them.")
+machine = typer.Typer(no_args_is_help=True, help="Turing machines: list and show the shipped ones, run any.")
 
 
 class Runner(StrEnum):
@@ -38,6 +38,20 @@ def list_machines() -> None:
         console.print(f"{name:<16}{shipped.description}", soft_wrap=True, markup=False, highlight=False)
 
 
+@machine.command("show")
+def show(name: Annotated[str, typer.Argument(help="A shipped machine.")]) -> None:
+    """Print the file of a shipped machine: the format, and something to start your own from.
+
+    [bold]Example[/bold]
+
+      recherche machine show increment > my-machine.yaml
+    """
+    from recherche._lookup import lookup
+    from recherche.machines import shipped_files
+
+    print(lookup(shipped_files(), name, what="machine"), end="")
+
+
 @machine.command("run")
 def run(
     name: Annotated[str, typer.Argument(help="A shipped machine, or a YAML file.")],
@@ -49,6 +63,9 @@ def run(
     max_steps: Annotated[int, typer.Option(help="Steps after which a machine counts as not halting.")] = 10_000,
 ) -> None:
     """Run a machine on a word; exit code 0 if it accepts, 1 if it rejects.
+
+    A network's whole text is compared with the simulator's run. The format of a machine file is that of
+    `recherche machine show NAME`; the module `recherche.machines.machine` explains it.
 
     [bold]Examples[/bold]
 

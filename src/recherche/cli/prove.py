@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from recherche.errors import ConfigError
 
 if TYPE_CHECKING:
+    from recherche.constructions.certificates import Certificate
     from recherche.constructions.construction import Construction, Sizes
     from recherche.constructions.proof import Proof
 
@@ -31,6 +32,7 @@ COLUMNS = {
 """Columns of the table, and how a cell is set."""
 
 SHOWN_MESSAGES = 3
+SHOWN_CAPACITY = 64
 
 
 def prove(
@@ -43,9 +45,11 @@ def prove(
     ] = False,
     graph: Annotated[Path | None, typer.Option(help="A graph file to run one istree program on.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Print the programs instead of running them.")] = False,
+    weights: Annotated[bool, typer.Option("--weights", help="Print the weights, row by row, by register.")] = False,
+    example: Annotated[bool, typer.Option("--example", help="Print one text that the model writes.")] = False,
     export: Annotated[Path | None, typer.Option(help="Folder for the weights of each program.")] = None,
     docs: Annotated[
-        Path | None, typer.Option(help="Folder for theorems.md (or certificates.md) and its figures.")
+        Path | None, typer.Option(help="Folder for theorems.md, certificates.md and their figures.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
 ) -> None:
@@ -59,29 +63,49 @@ def prove(
       recherche prove 4.7 istree-hybrid --n 32         two programs at one size
       recherche prove istree-transformer --graph my.edgelist
       recherche prove ar-transformer --show            registers and layers
+      recherche prove ar-transformer --weights         the matrices, in their names
+      recherche prove 5.4 --example                    a text that the model writes
       recherche prove index-transformer --certificates
-      recherche prove all --docs docs                  writes docs/theorems.md
-      recherche prove 4.6 5.6 --certificates --docs docs
+      recherche prove all --full --docs docs           writes the pages, less than an hour
     """
-    from recherche.constructions.catalogue import CONSTRUCTIONS, named
+    from recherche.constructions.catalogue import CONSTRUCTIONS, NAMES, named
 
     chosen = named(names or ["all"])
     programs = [CONSTRUCTIONS[name] for name in chosen if name in CONSTRUCTIONS]
-    console = Console()
-    if show:
-        for construction in programs:
-            console.print(str(construction.program(64)), soft_wrap=True, markup=False, highlight=False)
+    console = Console(soft_wrap=True, markup=False, highlight=False)
+    if docs is not None and set(chosen) != set(NAMES):
+        raise ConfigError(f"--docs writes about every theorem, got {', '.join(chosen)}; say `recherche prove all`.")
+    if not programs and (show or weights or example or export is not None or certificates):
+        raise ConfigError(f"{', '.join(chosen)} has no program of its own, it plays against an oracle; choose another.")
+    if show or weights or example:
+        _print(programs, console, show=show, weights=weights, example=example)
     elif export is not None:
         _export(programs, export, n or 64, console)
     elif graph is not None:
-        raise typer.Exit(_run_graph(programs, graph, console))
+        raise typer.Exit(_run_graph(chosen, graph, console))
     elif certificates:
-        _certify(programs, as_json=as_json, docs=docs)
+        _certify(programs, as_json=as_json)
     else:
         proofs = _prove_all(chosen, sizes_of=_sizes(n, full=full), bits=precision, as_json=as_json)
         if docs is not None:
-            _write_docs(docs, proofs)
+            _write_docs(docs, proofs, _certify(programs, as_json=as_json))
         raise typer.Exit(int(any(proof.failures for proof in proofs)))
+
+
+def _print(programs: "list[Construction]", console: Console, *, show: bool, weights: bool, example: bool) -> None:
+    """What a reader may want to see of each program before it is run."""
+    from recherche.constructions.compiler import compile_program
+    from recherche.constructions.document import example_text
+    from recherche.constructions.listing import weights_in_words
+
+    for construction in programs:
+        program = construction.program(SHOWN_CAPACITY)
+        if show:
+            console.print(str(program))
+        if weights:
+            console.print("\n".join(weights_in_words(program, compile_program(program))))
+        if example:
+            console.print("\n".join(example_text(construction)))
 
 
 def _sizes(n: int | None, *, full: bool) -> "Callable[[str], Sizes]":
@@ -163,29 +187,30 @@ def _row(cells: tuple[str, ...]) -> str:
     return " ".join(f"{cell:{form}}" for cell, form in zip(cells, COLUMNS.values(), strict=True)).rstrip()
 
 
-def _run_graph(programs: "list[Construction]", path: Path, console: Console) -> int:
+def _run_graph(chosen: list[str], path: Path, console: Console) -> int:
     """Run one istree program on a user's graph and print its trace; 1 if the graph is no tree."""
+    from recherche.constructions.catalogue import CONSTRUCTIONS
     from recherche.constructions.compiler import compile_program
     from recherche.constructions.proof import complete
     from recherche.tasks import read_edge_list
     from recherche.tasks.symbols import EDGE
     from recherche.vocab import BEGIN, END_OF_DATA, YES
 
-    if len(programs) != 1 or not programs[0].name.startswith("istree"):
+    if len(chosen) != 1 or not chosen[0].startswith("istree"):
         raise ConfigError(
-            f"--graph runs one istree program, got {', '.join(program.name for program in programs)}; choose "
-            "istree-transformer, istree-rag or istree-hybrid."
+            f"--graph runs one istree program, got {', '.join(chosen)}; choose istree-transformer, istree-rag or "
+            "istree-hybrid."
         )
     graph = read_edge_list(path)
     edges = [token for u, v in graph.edges for token in (str(u), EDGE, str(v))]
     prompt = (BEGIN, *edges, END_OF_DATA)
     budget = 32 * (2 * len(graph.edges) + len(graph.names)) + 16
-    model = compile_program(programs[0].program(len(prompt) + budget))
-    (text,) = complete(programs[0], model, [prompt], [budget])
-    console.print(" ".join((*prompt, *text)), soft_wrap=True, markup=False, highlight=False)
+    model = compile_program(CONSTRUCTIONS[chosen[0]].program(len(prompt) + budget))
+    (text,) = complete(CONSTRUCTIONS[chosen[0]], model, [prompt], [budget])
+    console.print(" ".join((*prompt, *text)))
     if any(name != str(i) for i, name in enumerate(graph.names, start=1)):
         names = ", ".join(f"{i} = {name}" for i, name in enumerate(graph.names, start=1))
-        console.print(f"vertices: {names}", soft_wrap=True, markup=False, highlight=False)
+        console.print(f"vertices: {names}")
     return int(text[-1] != YES)
 
 
@@ -195,22 +220,21 @@ def _export(programs: "list[Construction]", folder: Path, capacity: int, console
 
     for construction in programs:
         save_model(compile_program(construction.program(capacity)), folder / construction.name)
-        console.print(f"{folder / construction.name}: N = {capacity}", soft_wrap=True, markup=False, highlight=False)
+        console.print(f"{folder / construction.name}: N = {capacity}")
 
 
-def _certify(programs: "list[Construction]", *, as_json: bool, docs: Path | None) -> None:
+def _certify(programs: "list[Construction]", *, as_json: bool) -> "list[Certificate]":
     from recherche.constructions.certificates import certify
-    from recherche.constructions.document import write_certificates
 
     measured = []
     for construction in programs:
         measured.append(certify(construction))
         print(json.dumps(measured[-1].as_json()) if as_json else str(measured[-1]), flush=True)
-    if docs is not None:
-        write_certificates(docs, measured)
+    return measured
 
 
-def _write_docs(folder: Path, proofs: "list[Proof]") -> None:
-    from recherche.constructions.document import write_theorems
+def _write_docs(folder: Path, proofs: "list[Proof]", certificates: "list[Certificate]") -> None:
+    from recherche.constructions.document import write_certificates, write_theorems
 
     write_theorems(folder, proofs)
+    write_certificates(folder, certificates)

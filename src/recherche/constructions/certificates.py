@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from recherche._files import replacing
 from recherche.constructions.compiler import compile_program, largest_weight, nonzero_weights
 from recherche.constructions.construction import Construction, Sizes
 from recherche.constructions.rounded import bits_per_doubling, smallest_exact_bits
 from recherche.errors import CertificateError
 
 CAPACITIES = (64, 1024, 16384)
-PRECISION_SIZES = (4, 6, 8, 12, 16, 24, 32)
 NUM_PROBLEMS = 24
 """Problems of each size that a precision must get right; a few could all be right by luck."""
+MARKERS = "osv^D"
 
 
 @final
@@ -59,8 +60,11 @@ class Certificate:
         return "\n  ".join(lines)
 
 
-def certify(construction: Construction, *, sizes: tuple[int, ...] = PRECISION_SIZES) -> Certificate:
+def certify(construction: Construction, *, sizes: tuple[int, ...] | None = None) -> Certificate:
     """Measure size and precision.
+
+    Args:
+        sizes: where the smallest exact p is measured; None: at the construction's own `precision_sizes`.
 
     Raises:
         CertificateError: the number of nonzero weights depends on the capacity.
@@ -74,7 +78,7 @@ def certify(construction: Construction, *, sizes: tuple[int, ...] = PRECISION_SI
             f"{construction.name} is claimed to have constant size, but has {nonzeros} nonzero weights; "
             "some weight vanishes or appears with the capacity."
         )
-    smallest = smallest_bits(construction, sizes)
+    smallest = smallest_bits(construction, construction.precision_sizes if sizes is None else sizes)
     slope = bits_per_doubling(smallest) if len(smallest) > 1 else None
     return Certificate(
         program=construction.name,
@@ -86,7 +90,7 @@ def certify(construction: Construction, *, sizes: tuple[int, ...] = PRECISION_SI
 
 
 def smallest_bits(construction: Construction, sizes: tuple[int, ...]) -> dict[int, int]:
-    """The smallest exact p for each size, as far as it is at most 53."""
+    """The smallest exact p for each size that has problems, as far as it is at most 53."""
     found = {}
     for n in sizes:
         only = Sizes(0, ((n, NUM_PROBLEMS),))
@@ -101,17 +105,21 @@ def smallest_bits(construction: Construction, sizes: tuple[int, ...]) -> dict[in
 
 def draw_precision(certificates: list[Certificate], path: Path) -> None:
     """A figure of the smallest exact p against n, with the fitted lines."""
+    import matplotlib
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 3.6), layout="constrained")
+    figure = Figure(figsize=(8, 4.4), layout="constrained")
     axes = figure.add_subplot()
-    for certificate in certificates:
+    for i, certificate in enumerate(certificates):
         if certificate.bits_per_doubling is None:
             continue
         label = f"{certificate.program}, {certificate.bits_per_doubling:.1f} bits per doubling"
-        axes.plot(list(certificate.smallest_bits), list(certificate.smallest_bits.values()), "o-", label=label)
+        sizes, bits = list(certificate.smallest_bits), list(certificate.smallest_bits.values())
+        axes.plot(sizes, bits, f"{MARKERS[i % len(MARKERS)]}-", label=label, markersize=4, linewidth=1)
     axes.set_xscale("log", base=2)
     axes.set_xlabel("n")
     axes.set_ylabel("smallest exact p (bits)")
-    axes.legend(fontsize=7, frameon=False)
-    figure.savefig(path)
+    if axes.lines:
+        axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    with matplotlib.rc_context({"svg.hashsalt": "recherche", "svg.fonttype": "none"}), replacing(path) as draft:
+        figure.savefig(draft, format="svg", metadata={"Date": None})

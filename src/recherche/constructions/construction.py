@@ -80,6 +80,8 @@ class Construction:
         suites: programs and cases for given sizes.
         answers: special tokens that end a text; none: any number token does.
         read_query: reads the queries of a model that searches, else None.
+        example_size: size of the problem that the documentation shows.
+        precision_sizes: sizes at which the smallest exact p is measured; none if size is no length of a context.
     """
 
     name: str
@@ -92,6 +94,12 @@ class Construction:
     full_sizes: Sizes
     answers: tuple[str, ...] = (YES, NO)
     read_query: ReadQuery | None = None
+    example_size: int = 6
+    precision_sizes: tuple[int, ...] = (4, 6, 8, 12, 16, 24, 32)
+
+    def example(self) -> Suite:
+        """A program and one problem that a reader can follow by eye."""
+        return next(self.suites(Sizes(0, ((self.example_size, 1),))))
 
     def stop_ids(self, vocab: Vocab) -> list[int]:
         """Ids of the tokens that end a text."""

@@ -7,6 +7,7 @@ Reference: Lindner et al. (2023), Tracr: compiled Transformers, https://arxiv.or
 
 from pathlib import Path
 
+from recherche._files import replacing
 from recherche.constructions.program import Program
 from recherche.constructions.registers import in_words
 
@@ -62,4 +63,5 @@ def draw_program(program: Program, path: Path) -> None:
                     parse_math=False,
                 )
             y += height
-        figure.savefig(path, metadata={"Date": None})
+        with replacing(path) as draft:
+            figure.savefig(draft, format="svg", metadata={"Date": None})

@@ -120,7 +120,8 @@ def prove(
             (check or check_guarantees)(proof, suite, model, case)
         proof.seconds += time.perf_counter() - started
     if not proofs:
-        raise ConfigError(f"{construction.name} has no problems of the sizes {sizes}; choose a larger n.")
+        asked = ", ".join(str(n) for n, _ in sizes.sampled) or f"up to {sizes.exhaustive}"
+        raise ConfigError(f"{construction.name} has no problems of size {asked}; choose another n.")
     return list(proofs.values())
 
 

@@ -168,5 +168,7 @@ CONSTRUCTIONS = (
         suites=SIMULATION.suites,
         sizes=Sizes(2, ((4, 1),)),
         full_sizes=Sizes(4, ((7, 1),)),
+        example_size=2,
+        precision_sizes=(2, 3, 4),
     ),
 )

@@ -108,5 +108,6 @@ CONSTRUCTIONS = (
         suites=_suites,
         sizes=Sizes(4, ((16, 10), (64, 5))),
         full_sizes=Sizes(5, ((64, 20), (256, 5), (1024, 2))),
+        example_size=4,
     ),
 )

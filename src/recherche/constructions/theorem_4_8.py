@@ -174,5 +174,6 @@ CONSTRUCTIONS = (
         suites=_suites,
         sizes=Sizes(2, ((20, 10),)),
         full_sizes=Sizes(4, ((20, 50),)),
+        precision_sizes=(),
     ),
 )

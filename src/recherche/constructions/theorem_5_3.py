@@ -135,5 +135,7 @@ CONSTRUCTIONS = (
         sizes=Sizes(4, ((8, 6), (16, 6), (32, 3))),
         full_sizes=Sizes(4, ((8, 20), (16, 20), (32, 20), (64, 10))),
         read_query=read_query,
+        example_size=4,
+        precision_sizes=(4, 6, 8, 12),
     ),
 )

@@ -161,5 +161,7 @@ CONSTRUCTIONS = (
         sizes=Sizes(2, ((12, 2),)),
         full_sizes=Sizes(4, ((48, 2),)),
         read_query=read_query,
+        example_size=2,
+        precision_sizes=(2, 4, 6, 8),
     ),
 )

@@ -214,5 +214,6 @@ CONSTRUCTIONS = (
         suites=_suites,
         sizes=Sizes(4, ((8, 6), (16, 6), (32, 3))),
         full_sizes=Sizes(5, ((8, 20), (16, 20), (32, 20), (64, 10), (128, 5))),
+        example_size=4,
     ),
 )

@@ -100,5 +100,7 @@ CONSTRUCTIONS = (
         suites=SIMULATION.suites,
         sizes=Sizes(2, ((12, 2),)),
         full_sizes=Sizes(4, ((64, 2),)),
+        example_size=2,
+        precision_sizes=(2, 4, 6, 8),
     ),
 )

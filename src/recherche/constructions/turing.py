@@ -167,7 +167,8 @@ class Simulation:
                 words = ["".join(w) for n in range(sizes.exhaustive + 1) for w in product(machine.alphabet, repeat=n)]
                 yield self.suite(machine, [word for word in words if self.fits(machine, word)], exhaustive=True)
         for n, count in sizes.sampled:
-            for name, word in self.long_runs(n)[:count]:
+            fitting = [run for run in self.long_runs(n) if self.fits(machines[run[0]], run[1])]
+            for name, word in fitting[:count]:
                 yield self.suite(machines[name], [word], exhaustive=False)
 
 

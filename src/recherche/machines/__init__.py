@@ -1,9 +1,9 @@
-"""Turing machines as files, six that ship with the package, and the ordinary simulator.
+"""Turing machines as files, some that ship with the package, and the ordinary simulator.
 
 The file format stands in `recherche.machines.machine`.
 """
 
-from recherche.machines.library import find_machine, shipped_machines
+from recherche.machines.library import find_machine, shipped_files, shipped_machines
 from recherche.machines.machine import MOVES, STEP_OF_MOVE, Machine, Move, Transition, parse_machine, read_machine
 from recherche.machines.simulator import Run, Step, run_machine
 
@@ -19,5 +19,6 @@ __all__ = [
     "parse_machine",
     "read_machine",
     "run_machine",
+    "shipped_files",
     "shipped_machines",
 ]

@@ -11,11 +11,17 @@ from recherche.machines.machine import Machine, parse_machine, read_machine
 
 
 @cache
-def shipped_machines() -> Mapping[str, Machine]:
-    """Every shipped machine by name, in alphabetical order."""
+def shipped_files() -> Mapping[str, str]:
+    """The text of every shipped machine's file by the machine's name, in alphabetical order."""
     folder = resources.files("recherche.machines") / "library"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda file: file.name)
-    machines = (parse_machine(file.read_text(encoding="utf-8"), where=file.name) for file in files)
+    return MappingProxyType({file.name.removesuffix(".yaml"): file.read_text(encoding="utf-8") for file in files})
+
+
+@cache
+def shipped_machines() -> Mapping[str, Machine]:
+    """Every shipped machine by name, in alphabetical order."""
+    machines = (parse_machine(text, where=f"{name}.yaml") for name, text in shipped_files().items())
     return MappingProxyType({machine.name: machine for machine in machines})
 
 

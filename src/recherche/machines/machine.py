@@ -184,7 +184,9 @@ def parse_machine(text: str, *, where: str) -> Machine:
     try:
         data = yaml.load(text, Loader=_TextLoader)
     except yaml.YAMLError as error:
-        raise InputError(f"{where} is not YAML: {error}; see the format in `recherche.machines`.") from error
+        raise InputError(
+            f"{where} is not YAML: {error}; for the format see `recherche machine show increment`."
+        ) from error
     if not isinstance(data, dict):
         raise InputError(f"{where} holds no mapping of fields; a machine file needs {', '.join(FIELDS)}.")
     unknown, missing = sorted(set(data) - set(FIELDS)), [name for name in FIELDS if name not in data]

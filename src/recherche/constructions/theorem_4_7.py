@@ -22,6 +22,14 @@ number of edges it walked; it walked all m edges iff the tour ends at position (
 is connected and has no cycle: YES. An edge elsewhere makes the tour too short: NO. The end is compared with m itself,
 not with 3n, because a graph with m != n - 1 may have a tour that ends at the position of a tree's.
 
+For example, after
+
+    <s> 2 ~ 4 3 ~ 2 3 ~ 1 <d> 1 3 2 4 2
+
+v is 2 and u is 4. The first 2 of the tour stands after 3, so the parent of v is 3, and v has not just been entered. The
+edge {2, 4} is the 1st of vertex 2: the rank is 1. The 2nd edge of vertex 2 leads to 3, and there is no 3rd: the next
+vertices are 3 and 0. The first is the parent and the second is none, so the search goes back: the next token is 3.
+
 Reference: Wen, Dang & Lyu (2024), Theorem 4.7, Algorithm 1 and Appendix C.9, https://arxiv.org/abs/2402.18510
 """
 

@@ -2,8 +2,8 @@
 
 The model writes the retrieval trace that `recherche.tasks.is_tree_traces` defines, token for token the trace that
 trained models learn; its grammar stands there. Nothing is remembered but the last ten tokens. That suffices, because
-after each search whatever decides the next move stands at a fixed distance. Write x for the result, and read
-backwards:
+after each search whatever decides the next move stands at a fixed distance. Write <S> and <E> for <StartSearch> and
+<EndSearch>, x for the result, and read backwards:
 
     x <E> ~ v <S>                   first edge of v, just entered by the record `p - v`      parent p is 7 back, v 3
     x <E> w ~ v <S> y               next edge of v after w                                   parent y is 6 back, v 4

@@ -5,12 +5,22 @@
              <S> n+2 <E> FAILED                         the word has ended: no searchable text follows <d>
     step     <S> c = <E> 'r'  c = 'w' ; D @q            read cell c, write w, move D, go to state q
 
+<S> and <E> are <StartSearch> and <EndSearch>; the token after <E> is the retriever's, all others the model's.
 The tape is the text: `c = 'w' ;` is a record, and the search `c =` returns the value of the last record of c, FAILED
 if there is none: blank. The typed tokens and the record's own signs keep a number that is a cell from being taken for
 anything else. All that the model must remember is at a fixed distance: at the result r the cell is 3 back and the
 state 5 back (at the first step FAILED stands there, for the start state); from then on the case and the
 transition's codes move through a window of ten tokens while the script is written. The linear unit holds those lags;
 the transition table is one unit an entry of a feed-forward layer. Copying takes 8n + O(1) tokens, a step 11.
+
+For example, a machine whose start state @first erases an a and goes right as @seek_a has the word aa, and the text is
+
+    ... <S> 4 <E> FAILED  <S> 1 = <E> 'a'
+
+The token is a result, because <E> precedes it and no number stands before <E>. The cell is the number 3 back, 1;
+FAILED stands 5 back, for @first; the table has (@first, 'a') -> ('_', R, @seek_a). The next six tokens are 1 = '_' ;
+R @seek_a, each read off the codes of that transition at its own lag. Then a working state calls for <S>, and R, now 2
+back, makes the next cell 1 + 1, where the 1 is the number 10 back: <S> 2 = <E>.
 
 Reference: Wen, Dang & Lyu (2024), Theorem 5.4 and Appendix C.11, https://arxiv.org/abs/2402.18510
 """

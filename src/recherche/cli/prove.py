@@ -38,7 +38,7 @@ SHOWN_CAPACITY = 64
 def prove(
     names: Annotated[list[str] | None, typer.Argument(help="Programs, theorem numbers, or all.")] = None,
     n: Annotated[int | None, typer.Option("--n", help="Only a few problems of this size.")] = None,
-    full: Annotated[bool, typer.Option("--full", help="Everything that is claimed; tens of minutes.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Everything that is claimed; about ten minutes.")] = False,
     precision: Annotated[int | None, typer.Option(help="Run in R_p, rounding every result to p bits.")] = None,
     certificates: Annotated[
         bool, typer.Option("--certificates", help="Size and largest weight against N; smallest exact p against n.")
@@ -59,7 +59,7 @@ def prove(
 
     [bold]Examples[/bold]
 
-      recherche prove all                              about three minutes
+      recherche prove all                              about a minute
       recherche prove 4.7 istree-hybrid --n 32         two programs at one size
       recherche prove istree-transformer --graph my.edgelist
       recherche prove ar-transformer --show            registers and layers

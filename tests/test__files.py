@@ -15,12 +15,17 @@ def test_a_file_is_replaced_when_it_is_complete(tmp_path: Path):
     assert [*path.parent.iterdir()] == [path]
 
 
+def fail_in_the_middle(path: Path) -> None:
+    with replacing(path) as draft:
+        draft.write_bytes(b"half")
+        raise ZeroDivisionError
+
+
 def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path: Path):
     path = tmp_path / "a.bin"
     write_bytes(path, b"old")
-    with pytest.raises(ZeroDivisionError), replacing(path) as draft:
-        draft.write_bytes(b"half")
-        raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        fail_in_the_middle(path)
     assert path.read_bytes() == b"old"
     assert [*tmp_path.iterdir()] == [path]
 

@@ -23,7 +23,6 @@ from recherche.models.language_model import LanguageModel
 from recherche.models.sizes import model_config
 
 VOCAB, BATCH, LENGTH = 40, 32, 96
-ALONE = ("mamba", "mamba2")
 
 
 def lines() -> Iterator[Line]:
@@ -33,7 +32,7 @@ def lines() -> Iterator[Line]:
     yield _line("transformer", llama, "transformers LlamaForCausalLM", repeats=10)
     transformer = LanguageModel(model_config("transformer", "0.5M", vocab_size=VOCAB))
     for name, layer in MIXERS.items():
-        layers = (layer(),) * 16 if name in ALONE else (layer(d_ffn=256),) * 8
+        layers = (layer(),) * 16 if layer.stands_alone else (layer(d_ffn=256),) * 8
         ours = LanguageModel(LanguageModelConfig(d_model=64, vocab_size=VOCAB, layers=layers))
         rates = compare(_step(ours, ours), _step(transformer, transformer), repeats=3)
         yield Line.from_rates(f"train-{name}", rates, reference_name="our Transformer, 0.5M", unit="tokens/s")

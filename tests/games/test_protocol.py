@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from recherche.errors import StateError
-from recherche.games.protocol import fingerprint, named_tensors, receive, send, write_message
+from recherche.games.protocol import fingerprint, receive, send, write_message
 from recherche.games.quantisers import quantiser_of
+from recherche.mixers.state import named_tensors
 from recherche.models.config import AttentionLayer, LanguageModelConfig, MambaLayer
 from recherche.models.language_model import LanguageModel
 

@@ -12,6 +12,7 @@ UNCITED = {  # module -> the reason why no paper is its source
     "recherche.mixers.base": "our own contract",
     "recherche.mixers.contract": "checks of our own contract",
     "recherche.mixers.kv_cache": "a buffer",
+    "recherche.mixers.new_process": "a check of our own contract",
     "recherche.mixers.projection": "a linear map",
     "recherche.mixers.state": "what can be done with any state",
     "recherche.tasks": "a table",

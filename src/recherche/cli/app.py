@@ -20,7 +20,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
-from recherche._lookup import lookup
+from recherche._lookup import import_allowed, lookup
 from recherche.errors import RechercheError
 
 REFUSED = 2
@@ -66,6 +66,7 @@ COMMANDS = MappingProxyType(
         "verify": Entry("bounds:verify", GAMES),
         "contract": Entry("contract:contract", GAMES),
         "list": Entry("list:list_members", WORKSHOP),
+        "check-mixer": Entry("check_mixer:check_mixer", WORKSHOP),
         "bench": Entry("bench:bench", WORKSHOP),
     }
 )
@@ -156,6 +157,10 @@ def root(
     debug: Annotated[
         bool, typer.Option("--debug", help=f"Show the traceback of a refusal (or set {DEBUG_VARIABLE}).")
     ] = False,
+    imports: Annotated[
+        list[str] | None,
+        typer.Option("--import", metavar="MODULE", help="Import a module of yours, whose tasks or mixers a run names."),
+    ] = None,
 ) -> None:
     """RNNs in search of lost context: measure, prove and close the in-context retrieval gap.
 
@@ -167,6 +172,8 @@ def root(
 
     Each command has its own examples: [bold]recherche COMMAND --help[/bold].
     """
+    for module in imports or ():
+        import_allowed(module)
 
 
 def main() -> None:

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from recherche.cli.tasks import Task
 from recherche.errors import InputError
 
 SAMPLES = tuple(sorted({m * 2**k for k in range(2, 21) for m in (2, 3)}))
 
 
 def bounds(
-    task: Annotated[str, typer.Argument(help="A task of `recherche list tasks`.")],
+    task: Task,
     n: Annotated[int, typer.Option("--n", "--n-nodes", help="The task's size.")] = 64,
     run: Annotated[Path | None, typer.Option(help="A trained cell of the task: from which n on must it fail?")] = None,
     quantise: Annotated[str, typer.Option(help="How the run's state is counted.")] = "float32",

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recherche._lookup import lookup
+from recherche._lookup import allow_own, lookup
 from recherche.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from recherche.tasks import AbstractTask, Example
 
-Task = Annotated[str, typer.Argument(help="A task of `recherche list tasks`, such as istree.")]
+Task = Annotated[
+    str, typer.Argument(callback=allow_own, help="A task of `recherche list tasks`, or your own package.module:Class.")
+]
 Size = Annotated[int, typer.Option("--n", "--n-nodes", help="The task's size.")]
 Count = Annotated[int, typer.Option(help="How many examples.")]
 Seed = Annotated[int, typer.Option(help="Seed of the examples.")]

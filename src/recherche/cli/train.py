@@ -11,12 +11,36 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from recherche._lookup import allow_own
+from recherche.cli.tasks import settings_of
+
+ISTREE = "istree"
+
+
+def allow_each(names: str) -> str:
+    """Let the modules of all paths in a list with commas be imported; returns the list."""
+    return ",".join(map(allow_own, names.split(",")))
+
 
 def train(
     out: Annotated[Path, typer.Option(help="Folder of the run.")],
     architecture: Annotated[str, typer.Option(help="transformer, mamba or hybrid.")] = "transformer",
-    protocol: Annotated[str, typer.Option(help="direct, cot or retrieval.")] = "cot",
-    n: Annotated[int, typer.Option("--n", "--n-nodes", help="Size of the graphs.")] = 16,
+    task: Annotated[
+        str, typer.Option(callback=allow_own, help="One of `recherche list tasks`, or your own package.module:Class.")
+    ] = ISTREE,
+    mixer: Annotated[
+        str,
+        typer.Option(
+            callback=allow_each,
+            help="Mixers instead of an architecture: one for all layers, or each layer's with commas between them; "
+            "names of `recherche list mixers`, or your own package.module:Class.",
+        ),
+    ] = "",
+    protocol: Annotated[
+        str | None, typer.Option(help="direct, cot or retrieval; cot for istree and direct for others if left out.")
+    ] = None,
+    n: Annotated[int, typer.Option("--n", "--n-nodes", help="The task's size.")] = 16,
+    options: Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE, a setting of the task.")] = None,
     config: Annotated[Path | None, typer.Option(help="A config.json to start from instead.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
     until_solved: Annotated[bool, typer.Option("--until-solved", help="Stop once validation is solved.")] = False,
@@ -26,7 +50,7 @@ def train(
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the configuration and stop.")] = False,
 ) -> None:
-    """Train one model on IsTree by the quick recipe, or by any configuration, and measure it by generation.
+    """Train one model by the quick recipe, or by any configuration, and measure it by generation.
 
     Ctrl-C saves; the same command goes on. Everything is recorded in the folder.
 
@@ -34,14 +58,22 @@ def train(
 
       recherche train --out runs/t8 --n 8 --until-solved
       recherche train --out runs/m8 --architecture mamba --protocol retrieval --n 8 --set plans.0.num_steps=800
+      recherche train --out runs/recall --task recall --mixer gated-deltanet --n 32
+      recherche train --out runs/hybrid --task index --mixer mamba,mamba,mamba,attention
       recherche train --out runs/again --config runs/t8/config.json --set seed=7
     """
     from recherche.cli.reproduce import choose_device
     from recherche.experiments.cell import Stopped, Watch, run_cell
-    from recherche.experiments.config import RunConfig
-    from recherche.experiments.presets import default_config
+    from recherche.experiments.config import RunConfig, TaskConfig
+    from recherche.experiments.own import own_config
 
-    chosen = RunConfig.load(config) if config else default_config(architecture, protocol, n, seed=seed)
+    named = TaskConfig(
+        name=task,
+        n=n,
+        protocol=protocol or ("cot" if task == ISTREE else "direct"),
+        options=settings_of(None, options),
+    )
+    chosen = RunConfig.load(config) if config else own_config(named, architecture=architecture, mixers=mixer, seed=seed)
     early = ("evaluation.validate_every=200", "evaluation.stop_when_solved=true") if until_solved else ()
     chosen = chosen.replace((*early, *(settings or ())))
     console = Console()
@@ -56,7 +88,8 @@ def train(
             console.print(f"Interrupted and saved in {out}; the same command goes on from here.", soft_wrap=True)
             raise typer.Exit(130) from None
     console.print(_summary(result), soft_wrap=True, markup=False, highlight=False)
-    console.print(f"ask it: recherche ask GRAPH --run {out}", soft_wrap=True)
+    if chosen.task.name == ISTREE:
+        console.print(f"ask it: recherche ask GRAPH --run {out}", soft_wrap=True)
 
 
 def evaluate(
@@ -105,7 +138,7 @@ def evaluate(
 def _summary(result: dict[str, Any]) -> str:
     interval = f"[{result['accuracy_low']:.3f}, {result['accuracy_high']:.3f}]"
     return (
-        f"accuracy by generation {result['accuracy']:.3f} {interval} on {result['num_samples']} fresh graphs, "
+        f"accuracy by generation {result['accuracy']:.3f} {interval} on {result['num_samples']} fresh problems, "
         f"{result['num_undecided']} undecided, after {result['train_samples']:,} samples "
         f"in {result['train_seconds']:.0f} s"
     )

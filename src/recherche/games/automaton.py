@@ -14,9 +14,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from recherche.games.protocol import StatefulModel, named_tensors, write_message
+from recherche.games.protocol import StatefulModel, write_message
 from recherche.games.quantisers import AbstractQuantiser
-from recherche.mixers.state import map_tensors
+from recherche.mixers.state import map_tensors, named_tensors
 
 
 @final

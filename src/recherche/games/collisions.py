@@ -22,8 +22,7 @@ import torch
 
 from recherche.games.automaton import Automaton, state_digests
 from recherche.games.families import AbstractFamily, Symbols
-from recherche.games.protocol import named_tensors
-from recherche.mixers.state import select_rows
+from recherche.mixers.state import named_tensors, select_rows
 
 EXHAUSTIVE_BITS = 22
 """If there are at most 2 to this many texts, all are tried."""

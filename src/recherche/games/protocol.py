@@ -16,7 +16,7 @@ https://arxiv.org/abs/2402.18510
 import hashlib
 import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, final, runtime_checkable
 
@@ -28,6 +28,7 @@ from torch import Tensor
 from recherche.decoding import Decoder
 from recherche.errors import StateError
 from recherche.games.quantisers import AbstractQuantiser, quantiser_of
+from recherche.mixers.state import named_tensors, rebuild
 
 MAGIC = b"RECHERCHE-STATE 1\n"
 _LENGTH = struct.Struct("<Q")
@@ -125,7 +126,7 @@ def receive(model: StatefulModel, data: bytes) -> Any:
         tensor = own[""] if "" in own else quantiser.unpack(own, tuple(facts["shape"]))
         tensors[path] = tensor.to(model.device, dtype)
     batch = next(iter(tensors.values())).shape[0] if tensors else 1
-    return _rebuild(model.init_state(batch), tensors, "")
+    return rebuild(model.init_state(batch), tensors)
 
 
 def fingerprint(model: StatefulModel) -> str:
@@ -135,32 +136,6 @@ def fingerprint(model: StatefulModel) -> str:
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()[:32]
-
-
-def named_tensors(state: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
-    """All tensors of a state with their paths, such as `0.ssm`: layer 0, field ssm."""
-    if isinstance(state, Tensor):
-        yield path, state
-    elif isinstance(state, tuple):
-        for name, part in zip(_field_names(state), state, strict=True):
-            yield from named_tensors(part, f"{path}.{name}" if path else name)
-
-
-def _field_names(state: tuple[Any, ...]) -> tuple[str, ...]:
-    return getattr(state, "_fields", None) or tuple(map(str, range(len(state))))
-
-
-def _rebuild(template: Any, tensors: Mapping[str, Tensor], path: str) -> Any:
-    """A state built like `template` with the given tensors; what is neither tensor nor tuple carries no information."""
-    if path in tensors:
-        return tensors[path]
-    if not isinstance(template, tuple):
-        return None
-    parts = [
-        _rebuild(part, tensors, f"{path}.{name}" if path else name)
-        for name, part in zip(_field_names(template), template, strict=True)
-    ]
-    return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
 
 
 def _open(data: bytes) -> tuple[dict[str, Any], bytes]:

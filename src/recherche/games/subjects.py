@@ -21,8 +21,9 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from recherche.games.contract import AbstractSubject, Reading, Refusal
-from recherche.games.protocol import StatefulModel, named_tensors, write_message
+from recherche.games.protocol import StatefulModel, write_message
 from recherche.games.quantisers import Rounded
+from recherche.mixers.state import named_tensors
 
 
 @final
@@ -90,6 +91,7 @@ class OwnSubject(AbstractSubject):
         message = write_message(self.model, cache, Rounded(tensor.dtype))
         body = f"""
 from recherche.games.protocol import receive
+from recherche.mixers.state import named_tensors
 state = receive(model, (folder / "cache").read_bytes())
 with torch.inference_mode():
     logits, _ = model.prefill(torch.tensor({tokens.tolist()}), state)

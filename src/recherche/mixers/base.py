@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float, Int
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
 State = Any
@@ -52,16 +52,29 @@ class LayerConfig(BaseModel, ABC):
     """One layer of a model as a value: the sizes of its sequence mixer, and the width of what follows it.
 
     Attributes:
-        mixer: the mixer's key in `MIXERS`.
+        mixer: the mixer's key in `MIXERS`. A config outside of the package leaves it out: it is then the path of the
+            class, `package.module:Class`, by which files find it again.
         d_ffn: width of the SwiGLU channel mixer after the sequence mixer; None for a layer without one.
         state_grows: whether the state grows with the text (linearly) or keeps its size.
+        stands_alone: whether the mixer's authors use it without a channel mixer after it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     state_grows: ClassVar[bool] = False
+    stands_alone: ClassVar[bool] = False
 
-    mixer: str
+    mixer: str = ""
     d_ffn: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_by_its_path(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or cls.model_fields["mixer"].default:
+            return values
+        path = f"{cls.__module__}:{cls.__qualname__}"
+        if values.get("mixer", path) != path:
+            raise ValueError(f"the mixer of {cls.__name__} is {path!r}, got {values['mixer']!r}; leave it out")
+        return values | {"mixer": path}
 
     @abstractmethod
     def build(self, d_model: int, generator: torch.Generator | None = None) -> AbstractMixer:

@@ -3,11 +3,13 @@
     for name, check in CHECKS.items():
         check(MyLayer(), 16)                    raises ContractError, which says what differs
 
-Each check builds the mixer in float64 with weights from a fixed generator and compares two ways of doing the same
-thing, outputs and gradients, to a relative 1e-10. Texts have odd lengths: no chunk of a kernel fits by accident.
+Each check builds the mixer with weights from a fixed generator and compares two ways of doing the same thing, outputs
+and gradients, to a relative 1e-10 in float64 and 3e-4 in float32. Texts have odd lengths: no chunk of a kernel fits by
+accident.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, final
 
@@ -16,10 +18,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from recherche.errors import RechercheError
+from recherche.mixers import MIXERS
 from recherche.mixers.base import AbstractMixer, LayerConfig, State
+from recherche.mixers.new_process import Held, build_again, steps_elsewhere
 from recherche.mixers.state import map_tensors, select_rows, state_bits, tensors_of
 
-_TOLERANCE = 1e-10
+_TOLERANCES = {torch.float64: 1e-10, torch.float32: 3e-4}
 _BATCH, _LENGTH = 3, 37
 
 
@@ -53,22 +57,16 @@ def check_mixer(layer: LayerConfig, *, d_model: int = 16) -> Iterator[Finding]:
 
 def forward_equals_steps(layer: LayerConfig, d_model: int) -> None:
     """All tokens at once, and one after the other."""
-    mixer, x = _build(layer, d_model), _inputs(d_model)
-    _same_function(mixer, x, lambda state: mixer(x, state), lambda state: _steps(mixer, x, state))
+    for dtype in _TOLERANCES:
+        mixer, x = _build(layer, d_model, dtype), _inputs(d_model, dtype)
+        _same_function(mixer, x, partial(mixer, x), partial(_steps, mixer, x))
 
 
 def forward_equals_chunks(layer: LayerConfig, d_model: int) -> None:
     """All tokens at once, and in pieces from a carried state."""
-    mixer, x = _build(layer, d_model), _inputs(d_model)
-
-    def chunks(state: State) -> tuple[Tensor, State]:
-        outputs = []
-        for piece in x.split((1, 19, _LENGTH - 20), dim=1):
-            y, state = mixer(piece, state)
-            outputs.append(y)
-        return torch.cat(outputs, dim=1), state
-
-    _same_function(mixer, x, lambda state: mixer(x, state), chunks)
+    for dtype in _TOLERANCES:
+        mixer, x = _build(layer, d_model, dtype), _inputs(d_model, dtype)
+        _same_function(mixer, x, partial(mixer, x), partial(_chunks, mixer, x))
 
 
 def later_tokens_do_not_matter(layer: LayerConfig, d_model: int) -> None:
@@ -149,10 +147,25 @@ def weights_come_from_the_generator(layer: LayerConfig, d_model: int) -> None:
         raise ContractError("Weights must be a function of the generator, and depend on it; draw them from it.")
 
 
-def the_config_survives_json(layer: LayerConfig, d_model: int) -> None:
-    """A config read back from its JSON is equal to itself."""
+def the_state_goes_on_in_another_process(layer: LayerConfig, d_model: int) -> None:
+    """A state written to a file and read by a new process, with weights drawn again, goes on the same."""
+    mixer, x = _build(layer, d_model), _inputs(d_model).detach()
+    with torch.no_grad():
+        _, state = mixer(x)
+        here, _ = mixer.step(x[:, 0], state)
+        [there] = steps_elsewhere([Held(layer, d_model, x[:, 0], state)])
+        _same("the step in another process", here, there)
+
+
+def the_config_survives_files(layer: LayerConfig, d_model: int) -> None:
+    """A config read back from its JSON is equal to itself, and `MIXERS` finds its class by the mixer's name."""
     if type(layer).model_validate_json(layer.model_dump_json()) != layer:
         raise ContractError(f"{layer!r} changes on its way through JSON; give every field a JSON type.")
+    if MIXERS.get(layer.mixer) is not type(layer):
+        raise ContractError(
+            f"No file can name {type(layer).__name__}: its field mixer is {layer.mixer!r}; leave that field out, "
+            "and define the class at the top of a module."
+        )
 
 
 CHECKS: MappingProxyType[str, Callable[[LayerConfig, int], None]] = MappingProxyType(
@@ -167,15 +180,16 @@ CHECKS: MappingProxyType[str, Callable[[LayerConfig, int], None]] = MappingProxy
             the_state_is_in_its_tensors,
             state_size_is_as_declared,
             weights_come_from_the_generator,
-            the_config_survives_json,
+            the_config_survives_files,
+            the_state_goes_on_in_another_process,
         )
     }
 )
 """Every part of the contract by name."""
 
 
-def _build(layer: LayerConfig, d_model: int) -> AbstractMixer:
-    return layer.build(d_model, torch.Generator().manual_seed(0)).double()
+def _build(layer: LayerConfig, d_model: int, dtype: torch.dtype = torch.float64) -> AbstractMixer:
+    return build_again(layer, d_model).to(dtype)
 
 
 def _weights(layer: LayerConfig, d_model: int, seed: int) -> Float[Tensor, " w"]:
@@ -183,9 +197,10 @@ def _weights(layer: LayerConfig, d_model: int, seed: int) -> Float[Tensor, " w"]
     return torch.cat([weight.detach().flatten() for weight in mixer.parameters()])
 
 
-def _inputs(d_model: int) -> Float[Tensor, "b t d"]:
+def _inputs(d_model: int, dtype: torch.dtype = torch.float64) -> Float[Tensor, "b t d"]:
     generator = torch.Generator().manual_seed(3)
-    return torch.randn(_BATCH, _LENGTH, d_model, generator=generator, dtype=torch.float64).requires_grad_()
+    x = torch.randn(_BATCH, _LENGTH, d_model, generator=generator, dtype=torch.float64)
+    return x.to(dtype).requires_grad_()
 
 
 def _steps(mixer: AbstractMixer, x: Float[Tensor, "b t d"], state: State) -> tuple[Float[Tensor, "b t d"], State]:
@@ -194,6 +209,14 @@ def _steps(mixer: AbstractMixer, x: Float[Tensor, "b t d"], state: State) -> tup
         y_t, state = mixer.step(x_t, state)
         outputs.append(y_t)
     return torch.stack(outputs, dim=1), state
+
+
+def _chunks(mixer: AbstractMixer, x: Float[Tensor, "b t d"], state: State) -> tuple[Float[Tensor, "b t d"], State]:
+    outputs = []
+    for piece in x.split((1, 19, _LENGTH - 20), dim=1):
+        y, state = mixer(piece, state)
+        outputs.append(y)
+    return torch.cat(outputs, dim=1), state
 
 
 def _same_function(
@@ -229,9 +252,11 @@ def _same(what: str, a: Tensor | None, b: Tensor | None) -> None:
         raise ContractError(f"{what} should agree, found {_shape(a)} and {_shape(b)}; compute both or neither.")
     scale = max(float(a.detach().abs().max()), 1e-3) if a.numel() else 1.0
     difference = float((a.detach() - b.detach()).abs().max()) / scale if a.numel() else 0.0
-    if not difference <= _TOLERANCE:
+    tolerance = _TOLERANCES.get(a.dtype, 0.0)
+    if not difference <= tolerance:
+        dtype = str(a.dtype).removeprefix("torch.")
         raise ContractError(
-            f"{what} should agree to a relative {_TOLERANCE:g} in float64, found {difference:.1e}; "
+            f"{what} should agree to a relative {tolerance:g} in {dtype}, found {difference:.1e}; "
             "compare both with the equation in the mixer's docstring."
         )
 

@@ -14,7 +14,7 @@ Reference: Dao & Gu (2024), Transformers are SSMs, Sections 6 and 7, https://arx
 """
 
 import math
-from typing import Literal, NamedTuple, final
+from typing import ClassVar, Literal, NamedTuple, final
 
 import torch
 from jaxtyping import Float, Int
@@ -42,6 +42,8 @@ class Mamba2Layer(LayerConfig):
         d_conv: taps of the convolution.
         norm_eps: added to the mean square before the last projection.
     """
+
+    stands_alone: ClassVar[bool] = True
 
     mixer: Literal["mamba2"] = "mamba2"
     d_state: int = Field(default=16, ge=1)

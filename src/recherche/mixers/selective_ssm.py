@@ -16,7 +16,7 @@ https://github.com/state-spaces/mamba/blob/main/mamba_ssm/modules/mamba_simple.p
 """
 
 import math
-from typing import Literal, NamedTuple, final
+from typing import ClassVar, Literal, NamedTuple, final
 
 import torch
 from jaxtyping import Float, Int
@@ -42,6 +42,8 @@ class MambaLayer(LayerConfig):
         expand: channels per unit of width.
         d_conv: k, taps of the convolution.
     """
+
+    stands_alone: ClassVar[bool] = True
 
     mixer: Literal["mamba"] = "mamba"
     d_state: int = Field(default=16, ge=1)

@@ -4,7 +4,7 @@ A state is a tensor, or a (named) tuple of states: a model's state is the tuple 
 functions serves both. Everything else inside a state is bookkeeping without information, and is None in a copy.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import torch
@@ -33,6 +33,32 @@ def map_tensors(function: Callable[[Tensor], Tensor], state: S) -> S:
         parts = [map_tensors(function, part) for part in state]
         return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)  # type: ignore[return-value]
     return None  # type: ignore[return-value]
+
+
+def named_tensors(state: object, path: str = "") -> Iterator[tuple[str, Tensor]]:
+    """All tensors of a state with their paths, such as `0.ssm`: layer 0, field ssm."""
+    if isinstance(state, Tensor):
+        yield path, state
+    elif isinstance(state, tuple):
+        for name, part in zip(_field_names(state), state, strict=True):
+            yield from named_tensors(part, f"{path}.{name}" if path else name)
+
+
+def rebuild(template: S, tensors: Mapping[str, Tensor], path: str = "") -> S:
+    """A state built like `template` from the tensors of `named_tensors`; everything else is None."""
+    if path in tensors:
+        return tensors[path]  # type: ignore[return-value]
+    if not isinstance(template, tuple):
+        return None  # type: ignore[return-value]
+    parts = [
+        rebuild(part, tensors, f"{path}.{name}" if path else name)
+        for name, part in zip(_field_names(template), template, strict=True)
+    ]
+    return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)  # type: ignore[return-value]
+
+
+def _field_names(state: tuple[object, ...]) -> tuple[str, ...]:
+    return getattr(state, "_fields", None) or tuple(map(str, range(len(state))))
 
 
 def select_rows(state: S, rows: Int[Tensor, " r"]) -> S:

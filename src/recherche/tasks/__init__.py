@@ -1,7 +1,9 @@
-"""Problems with a right answer each; `TASKS` is the list of all of them."""
+"""Problems with a right answer each; `TASKS` is the table of all of them.
 
-from types import MappingProxyType
+To add one is to add a line: the table is made of the tasks that are imported here.
+"""
 
+from recherche._lookup import Registry
 from recherche.tasks.averaging import Averaging as Averaging
 from recherche.tasks.base import AbstractTask as AbstractTask
 from recherche.tasks.base import Batch as Batch
@@ -33,17 +35,7 @@ from recherche.tasks.protocols import SearchAnswer as SearchAnswer
 from recherche.tasks.recall import Recall as Recall
 from recherche.tasks.selective_copying import SelectiveCopying as SelectiveCopying
 
-TASKS: MappingProxyType[str, type[AbstractTask]] = MappingProxyType(
-    {
-        "istree": IsTree,
-        "index": Index,
-        "recall": Recall,
-        "mqar": MQAR,
-        "cgram": CGram,
-        "counting": Counting,
-        "copying": Copying,
-        "averaging": Averaging,
-        "selective": SelectiveCopying,
-        "induction": Induction,
-    }
+TASKS: Registry[AbstractTask] = Registry(
+    tuple(globals().values()), AbstractTask, key=lambda task: task.key, what="task"
 )
+"""Every task that is imported above by its key; one's own as `package.module:Class`."""

@@ -10,7 +10,7 @@ example alone and the same example inside a batch are equal, on every machine.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from jaxtyping import Bool, Int, UInt64
@@ -68,7 +68,13 @@ def draw_keys(generator: np.random.Generator, batch_size: int) -> UInt64[np.ndar
 
 
 class AbstractTask(ABC):
-    """A distribution of problems with a right answer each."""
+    """A distribution of problems with a right answer each.
+
+    Attributes:
+        key: the task's name in `TASKS`, on the command line and in messages.
+    """
+
+    key: ClassVar[str]
 
     @classmethod
     @abstractmethod

@@ -17,7 +17,7 @@ Reference: Wen, Dang & Lyu (2024), Section 4.2.2, https://arxiv.org/abs/2402.185
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from jaxtyping import Int64, UInt64
@@ -57,6 +57,7 @@ class IsTree(AbstractTask):
         naming: which of the names the vertices of a graph get.
     """
 
+    key: ClassVar[str] = "istree"
     n_nodes: int = 16
     protocol: AbstractProtocol = field(default_factory=EulerTour)
     graphs: AbstractGraphs = field(default_factory=HardGraphs)

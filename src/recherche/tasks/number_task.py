@@ -26,7 +26,6 @@ Numbers = Int64[np.ndarray, "b _"]
 class AbstractNumberTask(AbstractTask):
     """A task on numbers 1..num_numbers."""
 
-    key: ClassVar[str]
     protocols: ClassVar[Mapping[str, AbstractAnswer]]
     protocol: AbstractAnswer
     n: int

@@ -47,3 +47,13 @@ def test_prefill_of_padded_rows_is_that_of_each_row_alone():
     assert torch.equal(padded[1], alone[0])
     assert state.position.tolist() == [3, 2]
     assert alone_state.position.tolist() == [2]
+
+
+@pytest.mark.parametrize("read", [PaperModel.prefill, PaperModel.residual_stream], ids=["prefill", "residual_stream"])
+@pytest.mark.parametrize("change", [lambda parts: parts[:-1], lambda parts: (*parts, parts[-1])], ids=["less", "more"])
+def test_a_state_with_another_number_of_parts_is_refused(read, change):
+    model, tokens = PaperModel(SHAPE.model_copy(update={"blocks": SHAPE.blocks * 2})), torch.tensor([[0, 3]])
+    state = model.init_state(1, dtype=torch.float64)
+    read(model, tokens, state)
+    with pytest.raises(ValueError, match="zip"):
+        read(model, tokens, state._replace(blocks=change(state.blocks)))

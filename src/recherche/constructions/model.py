@@ -11,7 +11,7 @@ logit 2vi - i^2 = v^2 - (i - v)^2, which is largest at i = v, by at least 1. Num
 Reference: Wen, Dang & Lyu (2024), Appendix A.3, https://arxiv.org/abs/2402.18510
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, final
 
@@ -124,7 +124,7 @@ class PaperModel(nn.Module):
             x, state = self.residual_stream(tokens, state, lengths=lengths)
             return self._logits(x[torch.arange(len(x), device=x.device), lengths - 1]), state
         state = self.init_state(tokens.shape[0], dtype=self.numbers.dtype) if state is None else state
-        x, below = self._through(self.blocks[:-1], tokens, state)
+        x, below = self._through(tokens, state, skipped=1)
         last, top = self.blocks[-1].forward_last(x, state.blocks[-1])
         return self._logits(last), ModelState(state.position + tokens.shape[1], (*below, top))
 
@@ -137,22 +137,18 @@ class PaperModel(nn.Module):
     ) -> tuple[Float[Tensor, "b t d"], ModelState]:
         """What the last block puts out at every token, and the state after the last real token of each row."""
         state = self.init_state(tokens.shape[0], dtype=self.numbers.dtype) if state is None else state
-        x, states = self._through(self.blocks, tokens, state, lengths=lengths)
+        x, states = self._through(tokens, state, skipped=0, lengths=lengths)
         read = tokens.shape[1] if lengths is None else lengths
         return x, ModelState(state.position + read, states)
 
     def _through(
-        self,
-        blocks: Iterable[Block],
-        tokens: Int[Tensor, "b t"],
-        state: ModelState,
-        *,
-        lengths: Int[Tensor, " b"] | None = None,
+        self, tokens: Int[Tensor, "b t"], state: ModelState, *, skipped: int, lengths: Int[Tensor, " b"] | None = None
     ) -> tuple[Float[Tensor, "b t d"], tuple]:
-        """What the last of some blocks, from the first on, puts out at every token, and their states."""
+        """What all blocks but the last `skipped` put out at every token, and their states."""
         positions = state.position[:, None] + torch.arange(1, tokens.shape[1] + 1, device=tokens.device)
         x, states = self._embed(tokens, positions), []
-        for block, block_state in zip(blocks, state.blocks, strict=False):
+        blocks, before = (parts[: len(parts) - skipped] for parts in (self.blocks, state.blocks))
+        for block, block_state in zip(blocks, before, strict=True):
             x, after = block(x, block_state, lengths=lengths)
             states.append(after)
         return x, tuple(states)

@@ -1,7 +1,4 @@
 import json
-import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,12 +7,10 @@ import pytest
 
 from recherche.errors import InputError
 from recherche.report import write_comparison, write_report
+from tests.report.browser import browse, needs_chromium
 
 HOSTILE = "</script><script>document.title='pwned'</script><img src=x onerror=alert(1)>"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PROBE = """<script>
-window.addEventListener("error", (event) => document.body.dataset.errors = event.message);
-document.addEventListener("securitypolicyviolation", (event) => document.body.dataset.errors = event.blockedURI);
+PROBE = """
 window.addEventListener("load", () => {
   const box = document.querySelector("#figure svg.plot").getBoundingClientRect();
   document.body.dataset.figure = box.width > 200 && box.height > 100 && box.top < 1600 ? "visible" : "hidden";
@@ -31,7 +26,7 @@ window.addEventListener("load", () => {
   document.querySelectorAll("[role=tab]")[1].click();
   document.body.dataset.panel = [...document.querySelectorAll("[role=tabpanel]")].map((p) => Number(p.hidden)).join("");
 });
-</script>"""
+"""
 
 
 class Resources(HTMLParser):
@@ -59,28 +54,6 @@ def page(make_run: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
 @pytest.fixture(scope="module")
 def text(page: Path) -> str:
     return page.read_text(encoding="utf-8")
-
-
-def browse(page: Path, folder: Path, *, width: int) -> dict[str, str]:
-    """What the probe found in headless Chromium, with everything that the browser logged under "log"."""
-    probed = folder / "probed.html"
-    probed.write_text(page.read_text(encoding="utf-8").replace("<footer>", f"{PROBE}<footer>"), encoding="utf-8")
-    flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
-    done = subprocess.run(
-        [
-            *(str(CHROMIUM), *flags.split(), "--disable-component-update", "--enable-logging=stderr"),
-            *(f"--user-data-dir={folder / 'profile'}", f"--window-size={width},1600", "--virtual-time-budget=4000"),
-            *("--dump-dom", probed.as_uri()),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=True,
-    )
-    body = re.search(r"<body([^>]*)>", done.stdout)
-    assert body is not None
-    console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
-    return dict(re.findall(r'data-(\w+)="([^"]*)"', body[1])) | {"log": console}
 
 
 def test_the_page_loads_nothing_from_anywhere(text: str):
@@ -180,10 +153,10 @@ def test_a_comparison_of_one_run_is_refused(page: Path, tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@needs_chromium
 @pytest.mark.parametrize("width", [1280, 500])
 def test_in_a_browser_the_figure_is_visible_and_the_traces_can_be_walked(page: Path, tmp_path: Path, width: int):
-    seen = browse(page, tmp_path, width=width)
+    seen = browse(page.read_text(encoding="utf-8"), tmp_path, probe=PROBE, width=width)
     assert seen["log"] == ""
     assert "errors" not in seen
     assert (seen["figure"], seen["overflow"]) == ("visible", "no")
@@ -194,10 +167,9 @@ def test_in_a_browser_the_figure_is_visible_and_the_traces_can_be_walked(page: P
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@needs_chromium
 def test_an_error_in_the_page_would_be_noticed(page: Path, tmp_path: Path):
-    broken = tmp_path / "broken.html"
-    broken.write_text(page.read_text(encoding="utf-8").replace("const goTo =", "nothing.at.all; const goTo ="))
-    seen = browse(broken, tmp_path, width=1280)
+    broken = page.read_text(encoding="utf-8").replace("const goTo =", "nothing.at.all; const goTo =")
+    seen = browse(broken, tmp_path, probe=PROBE, width=1280)
     assert seen["log"]
     assert "errors" in seen

@@ -1,24 +1,20 @@
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from recherche.errors import InputError
 from recherche.report import write_sweep_report
+from tests.report.browser import browse, needs_chromium
 from tests.report.made_up_sweep import write_sweep
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PROBE = """<script>
-window.addEventListener("error", (event) => document.body.dataset.errors = event.message);
-document.addEventListener("securitypolicyviolation", (event) => document.body.dataset.errors = event.blockedURI);
+PROBE = """
 window.addEventListener("load", () => {
   const boxes = [...document.querySelectorAll("#figure svg.plot")].map((plot) => plot.getBoundingClientRect());
   document.body.dataset.plots = boxes.filter((box) => box.width > 150 && box.height > 80).length;
   document.body.dataset.overflow = document.documentElement.scrollWidth > innerWidth ? "yes" : "no";
 });
-</script>"""
+"""
 HOSTILE = "<script>document.title='pwned'</script>"
 
 
@@ -75,15 +71,8 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@needs_chromium
 @pytest.mark.parametrize("width", [1280, 500])
 def test_in_a_browser_every_plot_is_visible_and_nothing_overflows(text: str, tmp_path: Path, width: int):
-    probed = tmp_path / "probed.html"
-    probed.write_text(text.replace("<footer>", f"{PROBE}<footer>"), encoding="utf-8")
-    flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
-    command = [str(CHROMIUM), *flags.split(), f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},1600"]
-    command += ["--virtual-time-budget=4000", "--dump-dom", probed.as_uri()]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True).stdout
-    body = re.search(r"<body([^>]*)>", shown)
-    assert body is not None
-    assert dict(re.findall(r'data-(\w+)="([^"]*)"', body[1])) == {"plots": "8", "overflow": "no"}
+    seen = browse(text, tmp_path, probe=PROBE, width=width)
+    assert seen == {"plots": "8", "overflow": "no", "log": ""}

@@ -144,7 +144,6 @@ def details_of(results: "dict[str, list[Finding]]") -> Iterator[str]:
 
 def write_scripts(folder: Path, subjects: "Sequence[AbstractSubject]", results: "dict[str, list[Finding]]") -> None:
     """For each model that fails token by token or in chunks, the shortest program that shows it."""
-
     folder.mkdir(parents=True, exist_ok=True)
     for subject in subjects:
         sizes = [

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from recherche._files import write_bytes
+from recherche._files import replacing, write_bytes
 from recherche.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -156,13 +156,11 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _draw(rows: Sequence[dict[str, Any]], out: Path) -> None:
-    from io import BytesIO
 
     from recherche.report.capacity import draw_capacity
 
     if out.suffix not in (".png", ".svg"):
         raise ConfigError(f"The figure is written as .png or .svg, got {out.name}; rename it.")
-    picture = BytesIO()
-    draw_capacity(rows).savefig(picture, format=out.suffix[1:], dpi=200)
-    write_bytes(out, picture.getvalue())
+    with replacing(out) as draft:
+        draw_capacity(rows).savefig(draft, format=out.suffix[1:], dpi=200)
     print(f"figure: {out}")

@@ -3,13 +3,16 @@
 import os
 import signal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from recherche.experiments.lanes import Outcome
 
 
 def reproduce(
@@ -42,7 +45,7 @@ def reproduce(
     out = out or Path("runs") / preset
     console = Console()
     device = choose_device(device)
-    jobs = jobs or (1 if device != "cpu" else os.cpu_count() or 1)
+    jobs = choose_jobs(jobs, device)
     if dry_run:
         console.print(_plan(grid, out, only))
     left = cells_left(grid, out, only)
@@ -56,14 +59,24 @@ def reproduce(
         outcome = run_grid(grid, out, only=only, jobs=jobs, device=device, on_message=board.tell)
     report = write_report(out)
     console.print(_results(out))
+    conclude(outcome, report, console, what="cells")
+
+
+def conclude(outcome: "Outcome", report: Path, console: Console, *, what: str) -> None:
+    """Name what has failed, the page, and what is left; leave with 130 if interrupted, with 1 if something failed."""
     for failure in outcome.failures:
         console.print(f"[bold red]failed[/bold red] {failure.cell}: {failure.error}", soft_wrap=True)
     console.print(f"report: {report}", soft_wrap=True)
     if outcome.stopped:
-        console.print(f"Interrupted; {len(outcome.stopped)} cells are left. The same command goes on from here.")
+        console.print(f"Interrupted; {len(outcome.stopped)} {what} are left. The same command goes on from here.")
         raise typer.Exit(130)
     if outcome.failures:
         raise typer.Exit(1)
+
+
+def choose_jobs(jobs: int, device: str) -> int:
+    """How many run side by side; 0 means one a core, one in all on a GPU."""
+    return jobs or (1 if device != "cpu" else os.cpu_count() or 1)
 
 
 def choose_device(name: str) -> str:

@@ -1,6 +1,5 @@
 """`recherche sweep`: many small models over a grid of tasks, mixers and sizes, and one page about all of them."""
 
-import os
 import signal
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,7 +34,7 @@ def sweep(
       recherche sweep mine.yaml --out runs/mine         your own grid
     """
     from recherche.cli.board import Board
-    from recherche.cli.reproduce import choose_device
+    from recherche.cli.reproduce import choose_device, choose_jobs, conclude
     from recherche.experiments.sweep import make_sweep, points_left, run_sweep
     from recherche.report import write_sweep_report
 
@@ -43,7 +42,7 @@ def sweep(
     out = out or Path("runs") / asked.name
     console = Console()
     device = choose_device(device)
-    jobs = jobs or (1 if device != "cpu" else os.cpu_count() or 1)
+    jobs = choose_jobs(jobs, device)
     if dry_run:
         console.print(_plan(asked, out, only))
     left = points_left(asked, out, only)
@@ -57,14 +56,7 @@ def sweep(
     with Board({name: cell.config for name, cell in left.items()}, console=console) as board:
         outcome = run_sweep(asked, out, only=only, jobs=jobs, device=device, on_message=board.tell)
     console.print(_results(out))
-    for failure in outcome.failures:
-        console.print(f"[bold red]failed[/bold red] {failure.cell}: {failure.error}", soft_wrap=True)
-    console.print(f"report: {write_sweep_report(out)}", soft_wrap=True)
-    if outcome.stopped:
-        console.print(f"Interrupted; {len(outcome.stopped)} points are left. The same command goes on from here.")
-        raise typer.Exit(130)
-    if outcome.failures:
-        raise typer.Exit(1)
+    conclude(outcome, write_sweep_report(out), console, what="points")
 
 
 def _plan(asked: Any, out: Path, only: str | None) -> Table:

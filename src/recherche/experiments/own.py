@@ -9,8 +9,6 @@ after mixers that want one, Muon + AdamW. IsTree keeps its own number of steps a
 2,000 steps of 64 texts at their full size.
 """
 
-from typing import Final
-
 from recherche._lookup import lookup
 from recherche.experiments.config import EvaluationPlan, RunConfig, TaskConfig
 from recherche.experiments.presets import default_config
@@ -18,11 +16,11 @@ from recherche.mixers import MIXERS
 from recherche.mixers.base import LayerConfig
 from recherche.models.config import LanguageModelConfig
 from recherche.models.sizes import model_config
+from recherche.tasks import IsTree
 from recherche.training.optimizers import MuonAdamW
 from recherche.training.plan import TrainingPlan
 from recherche.training.schedules import WarmupStableDecay
 
-ISTREE: Final = "istree"
 D_FFN = 128
 _STEPS, _BATCH = 2000, 64
 
@@ -37,7 +35,7 @@ def own_config(task: TaskConfig, *, architecture: str = "transformer", mixers: s
     Raises:
         ConfigError: an unknown name, or a size or protocol that the task cannot have.
     """
-    if task.name == ISTREE:
+    if task.name == IsTree.key:
         config = default_config(architecture, task.protocol, task.n, seed=seed)
     else:
         plan = TrainingPlan(num_steps=_STEPS, batch_size=_BATCH, optimizer=MuonAdamW(), schedule=WarmupStableDecay())

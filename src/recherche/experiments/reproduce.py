@@ -137,23 +137,24 @@ def reproduce(
         if isinstance(message, dict):
             write_results(grid, out)
 
-    outcome = Outcome({}, [], [])
-    if ordered:
-        outcome = run_in_lanes(
-            ordered, lambda name: cell_folder(out, name), jobs=jobs, device=device, on_message=collect
-        )
+    outcome = run_in_lanes(ordered, lambda name: cell_folder(out, name), jobs=jobs, device=device, on_message=collect)
     write_results(grid, out)
-    record = read_json(out / "reproduce.json") | {
+    record_end(out / "reproduce.json", outcome, started=started, jobs=jobs, device=device)
+    return outcome
+
+
+def record_end(path: Path, outcome: Outcome, *, started: datetime, jobs: int, device: str) -> None:
+    """Add to the record of a folder how its cells ended, and the time they took to that of earlier runs."""
+    record, ended = read_json(path), datetime.now(UTC)
+    record |= {
         "versions": versions(),
         "device": device_name(device),
         "jobs": jobs,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "finished": ended.isoformat(timespec="seconds"),
+        "wall_seconds": record.get("wall_seconds", 0.0) + (ended - started).total_seconds(),
         "failed": [failure._asdict() for failure in outcome.failures],
     }
-    spent = (datetime.now(UTC) - started).total_seconds()
-    record["wall_seconds"] = record.get("wall_seconds", 0.0) + spent
-    write_json(out / "reproduce.json", record)
-    return outcome
+    write_json(path, record)
 
 
 def write_results(grid: Grid, out: Path) -> list[dict[str, Any]]:

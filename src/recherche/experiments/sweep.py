@@ -16,9 +16,8 @@ from recherche.errors import ConfigError
 from recherche.experiments.files import read_json, write_json, write_json_lines
 from recherche.experiments.lanes import Outcome, run_in_lanes
 from recherche.experiments.recall_curve import is_measured, run_sweep_cell
-from recherche.experiments.reproduce import cell_folder, expected_work, matching_names
+from recherche.experiments.reproduce import cell_folder, expected_work, matching_names, record_end
 from recherche.experiments.sweep_grid import SweepCell, find_sweep
-from recherche.experiments.versions import device_name, versions
 
 RECORD = "sweep.json"
 
@@ -81,7 +80,7 @@ def run_sweep(
         ConfigError: `out` holds something else, or `only` matches nothing.
     """
     left = points_left(sweep, out, only)
-    record = _claim(sweep, out)
+    _claim(sweep, out)
     ordered = dict(sorted(left.items(), key=lambda item: -expected_work(item[1].config)))
     started = datetime.now(UTC)
 
@@ -90,27 +89,16 @@ def run_sweep(
         if isinstance(message, dict):
             write_curves(sweep, out)
 
-    outcome = Outcome({}, [], [])
-    if ordered:
-        outcome = run_in_lanes(
-            ordered,
-            lambda name: cell_folder(out, name),
-            jobs=jobs,
-            device=device,
-            on_message=collect,
-            work=run_sweep_cell,
-        )
+    outcome = run_in_lanes(
+        ordered,
+        lambda name: cell_folder(out, name),
+        jobs=jobs,
+        device=device,
+        on_message=collect,
+        work=run_sweep_cell,
+    )
     write_curves(sweep, out)
-    ended = datetime.now(UTC)
-    record |= {
-        "versions": versions(),
-        "device": device_name(device),
-        "jobs": jobs,
-        "finished": ended.isoformat(timespec="seconds"),
-        "wall_seconds": record.get("wall_seconds", 0.0) + (ended - started).total_seconds(),
-        "failed": [failure._asdict() for failure in outcome.failures],
-    }
-    write_json(out / RECORD, record)
+    record_end(out / RECORD, outcome, started=started, jobs=jobs, device=device)
     return outcome
 
 
@@ -124,8 +112,8 @@ def write_curves(sweep: Sweep, out: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _claim(sweep: Sweep, out: Path) -> dict[str, Any]:
-    """The record of the folder, with the points of this sweep."""
+def _claim(sweep: Sweep, out: Path) -> None:
+    """Write the points of this sweep into the record of the folder."""
     identity = {"preset": sweep.name, "seeds": [sweep.seed], "summary": sweep.summary, "cells": list(sweep.cells)}
     path = out / RECORD
     if path.exists():
@@ -142,4 +130,3 @@ def _claim(sweep: Sweep, out: Path) -> dict[str, Any]:
     record |= identity
     out.mkdir(parents=True, exist_ok=True)
     write_json(path, record)
-    return record

@@ -9,14 +9,16 @@ Lines may carry more columns than are read here, so that a sweep can add its own
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recherche.errors import InputError
+
+Model = TypeVar("Model", bound=BaseModel)
 
 _CELL_NAME = re.compile(
     r"(?P<architecture>[^-]+)-(?P<protocol>[^-]+)-n(?P<n_nodes>\d+)(?:-(?P<size>(?!seed)[^-]+))?(?:-seed\d+)?"
@@ -99,6 +101,12 @@ class RunRecord(BaseModel):
     cells: tuple[str, ...] = ()
     failed: tuple[Failure, ...] = ()
 
+    def absent(self, measured: Set[str]) -> tuple[Failure, ...]:
+        """The cells without numbers: the failed ones with their error, the others without."""
+        errors = {failure.cell: failure for failure in self.failed}
+        names = dict.fromkeys((*self.cells, *errors))
+        return tuple(errors.get(name, Failure(cell=name)) for name in names if name not in measured)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -140,10 +148,7 @@ class Run:
     @property
     def absent(self) -> tuple[Failure, ...]:
         """The cells that were asked for and have no result: the failed ones with their error, the others without."""
-        measured = {result.cell for result in self.results}
-        errors = {failure.cell: failure for failure in self.record.failed}
-        names = dict.fromkeys((*self.record.cells, *errors))
-        return tuple(errors.get(name, Failure(cell=name)) for name in names if name not in measured)
+        return self.record.absent({result.cell for result in self.results})
 
     def cell_folder(self, cell: str) -> Path:
         """Where the files of one cell are."""
@@ -169,6 +174,25 @@ def read_json_lines(path: Path) -> list[Any]:
     return values
 
 
+def read_models(path: Path, model: type[Model], *, what: str, remedy: str) -> list[Model]:
+    """The lines of a file as values of a model; none if there is no file.
+
+    Args:
+        what: what a line is, for the message.
+        remedy: what to do about one that is not.
+
+    Raises:
+        InputError: a line is no such value.
+    """
+    found = []
+    for number, values in enumerate(read_json_lines(path), start=1):
+        try:
+            found.append(model.model_validate(values))
+        except ValidationError as error:
+            raise InputError(f"Line {number} of {path} is not {what}: {explain(error)}; {remedy}.") from error
+    return found
+
+
 def read_results(folder: Path) -> list[CellResult]:
     """The measured cells of a run folder, in the order in which they were measured.
 
@@ -182,11 +206,7 @@ def read_results(folder: Path) -> list[CellResult]:
             "name a folder that `recherche reproduce --out DIR` wrote."
         )
     results: dict[str, CellResult] = {}
-    for number, values in enumerate(read_json_lines(path), start=1):
-        try:
-            result = CellResult.model_validate(values)
-        except ValidationError as error:
-            raise InputError(f"Line {number} of {path} is not a result: {explain(error)}; measure it again.") from error
+    for result in read_models(path, CellResult, what="a result", remedy="measure it again"):
         results.pop(result.cell, None)
         results[result.cell] = result
     return list(results.values())

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from recherche.errors import InputError
-from recherche.report.results import Failure, RunRecord, explain, read_json_lines, read_record
+from recherche.report.results import Failure, RunRecord, read_models, read_record
 
 RECORD = "sweep.json"
 
@@ -102,10 +102,7 @@ class SweepRun:
     @property
     def absent(self) -> tuple[Failure, ...]:
         """The points that were asked for and have no numbers: the failed ones with their error, the others without."""
-        measured = {point.cell for point in self.points}
-        errors = {failure.cell: failure for failure in self.record.failed}
-        names = dict.fromkeys((*self.record.cells, *errors))
-        return tuple(errors.get(name, Failure(cell=name)) for name in names if name not in measured)
+        return self.record.absent({point.cell for point in self.points})
 
     def at_largest_n(self, task: str) -> list[SweepPoint]:
         """The points of a task at the largest n that was measured."""
@@ -134,13 +131,5 @@ def read_sweep(folder: Path) -> SweepRun:
     """
     if not is_sweep(folder):
         raise InputError(f"{folder} holds no {RECORD}; name a folder that `recherche sweep --out DIR` wrote.")
-    path = folder / "results.jsonl"
-    points = []
-    for number, values in enumerate(read_json_lines(path), start=1):
-        try:
-            points.append(SweepPoint.model_validate(values))
-        except ValidationError as error:
-            raise InputError(
-                f"Line {number} of {path} is not a result: {explain(error)}; run the sweep again."
-            ) from error
+    points = read_models(folder / "results.jsonl", SweepPoint, what="a result", remedy="run the sweep again")
     return SweepRun(folder=folder, record=read_record(folder / RECORD), points=tuple(points))

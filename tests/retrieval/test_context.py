@@ -1,10 +1,13 @@
+import gc
 import re
 import resource
 import time
+from collections.abc import Callable
 from random import Random
 
 import numpy as np
 import pytest
+import re2
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -244,12 +247,27 @@ def crowded() -> Context:
     return Retriever().context(Random(0).choices(words, k=10_000) + signs)
 
 
+def processor_seconds(work: Callable[[str], object], pattern: str) -> float:
+    """What one call costs this thread; the collection of other tests' rubbish is not its cost."""
+    gc.disable()
+    try:
+        start = time.thread_time()
+        work(pattern)
+        return time.thread_time() - start
+    finally:
+        gc.enable()
+
+
+def test_hostile_patterns_cost_the_caller_little_time(crowded: Context):
+    hostile = {name: processor_seconds(crowded.search, pattern) for name, pattern in fuzz.HOSTILE.items()}
+    unguarded = processor_seconds(re2.compile, fuzz.HOSTILE["many optional letters"])
+    assert unguarded > max(hostile.values()), hostile
+
+
 @pytest.mark.parametrize("pattern", fuzz.HOSTILE.values(), ids=fuzz.HOSTILE)
-def test_hostile_pattern_costs_the_caller_little_time_and_memory(pattern: str, crowded: Context):
+def test_a_hostile_pattern_costs_the_caller_little_memory(pattern: str, crowded: Context):
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.thread_time()
     found = crowded.search(pattern)
-    assert time.thread_time() - start < 1.0
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) * 1024 < 128 * MIB
     assert found.status in set(Status) - {Status.NO_START}
     assert (found.tokens is not None) is (found.status is Status.OK)

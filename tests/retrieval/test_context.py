@@ -1,13 +1,8 @@
-import gc
 import re
-import resource
-import time
-from collections.abc import Callable
 from random import Random
 
 import numpy as np
 import pytest
-import re2
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -24,11 +19,9 @@ from recherche.retrieval.recognise import recognise
 from recherche.retrieval.templates import read, render
 from recherche.retrieval.translate import translate
 from recherche.vocab import Vocab
-from tests.retrieval import fuzz
 from tests.retrieval.oracles import KINDS, NAMES, Case, answer, random_case, random_queries
 
 LIMITS = Limits()
-MIB = 1 << 20
 
 
 def context(text: str, **settings) -> Context:
@@ -238,39 +231,6 @@ def test_all_matches_from_left_to_right():
     assert [one.status for one in context("a é").search_all("(x*)")] == [Status.EMPTY_RESULT] * 4
     late = context("1 " * 12_000, limits=Limits(deadline_ms=1)).search_all(r"(\d)(?:.{900}z)?")
     assert late[-1].status is Status.TIMEOUT
-
-
-@pytest.fixture(scope="module")
-def crowded() -> Context:
-    words = ["5", "a", "=", "12", "é", "x", "xxxxxxxx", "aaaaaaaa", "<s>", "a\x00b"]
-    signs = [chr(code) for code in range(0x4E00, 0x7E00, 3)]
-    return Retriever().context(Random(0).choices(words, k=10_000) + signs)
-
-
-def processor_seconds(work: Callable[[str], object], pattern: str) -> float:
-    """What one call costs this thread; the collection of other tests' rubbish is not its cost."""
-    gc.disable()
-    try:
-        start = time.thread_time()
-        work(pattern)
-        return time.thread_time() - start
-    finally:
-        gc.enable()
-
-
-def test_hostile_patterns_cost_the_caller_little_time(crowded: Context):
-    hostile = {name: processor_seconds(crowded.search, pattern) for name, pattern in fuzz.HOSTILE.items()}
-    unguarded = processor_seconds(re2.compile, fuzz.HOSTILE["many optional letters"])
-    assert unguarded > max(hostile.values()), hostile
-
-
-@pytest.mark.parametrize("pattern", fuzz.HOSTILE.values(), ids=fuzz.HOSTILE)
-def test_a_hostile_pattern_costs_the_caller_little_memory(pattern: str, crowded: Context):
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = crowded.search(pattern)
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) * 1024 < 128 * MIB
-    assert found.status in set(Status) - {Status.NO_START}
-    assert (found.tokens is not None) is (found.status is Status.OK)
 
 
 SIGNS = st.sampled_from(

@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8, UInt64
 from torch import Tensor
 
 from recherche.games.protocol import StatefulModel, write_message
@@ -27,10 +27,9 @@ class Automaton:
     model: StatefulModel
     quantiser: AbstractQuantiser
 
-    @property
-    def state_bits(self) -> int:
-        """Bits of the state before the first token; of every state, if the model is recurrent."""
-        return write_message(self.model, self.start(1), self.quantiser).message_bits
+    def state_bits(self, state: Any) -> int:
+        """Bits of the message that holds the state of one row."""
+        return write_message(self.model, state, self.quantiser).message_bits
 
     def start(self, rows: int) -> Any:
         """The rounded state before the first token."""
@@ -54,8 +53,26 @@ class Automaton:
         return map_tensors(through, state)
 
 
-def state_digests(state: Any) -> list[str]:
-    """SHA-256 of each row of a state."""
+def state_digest(state: Any) -> str:
+    """SHA-256 of the state of one row."""
+    return hashlib.sha256(_row_bytes(state).tobytes()).hexdigest()
+
+
+def state_hashes(state: Any) -> UInt64[np.ndarray, " s"]:
+    """64 bits of each row of a state: equal states have equal ones, others with probability 2^-64 a pair.
+
+    Two multilinear hashes (random 64-bit multipliers of 32-bit words) of which the upper halves count: fast, since
+    millions of rows are compared; what is found is looked at again with `state_digest`.
+
+    Reference: Lemire & Kaser (2014), https://arxiv.org/abs/1202.4961
+    """
+    rows = _row_bytes(state)
+    words = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 4))).view(np.uint32).astype(np.uint64)
+    multipliers = np.random.default_rng(0).integers(2**64, size=(2, words.shape[1] + 1), dtype=np.uint64)
+    high, low = (words @ row[1:] + row[0] >> np.uint64(32) for row in multipliers)
+    return high << np.uint64(32) | low
+
+
+def _row_bytes(state: Any) -> UInt8[np.ndarray, "s n"]:
     arrays = [tensor.cpu().contiguous().numpy() for _, tensor in named_tensors(state)]
-    rows = np.concatenate([array.reshape(len(array), -1).view(np.uint8) for array in arrays], axis=1)
-    return [hashlib.sha256(row.tobytes()).hexdigest() for row in rows]
+    return np.concatenate([array.reshape(len(array), -1).view(np.uint8) for array in arrays], axis=1)

@@ -19,9 +19,10 @@ from typing import Any, final
 
 import numpy as np
 import torch
+from jaxtyping import Int, UInt64
 
-from recherche.games.automaton import Automaton, state_digests
-from recherche.games.families import AbstractFamily, Symbols
+from recherche.games.automaton import Automaton, state_digest, state_hashes
+from recherche.games.families import Family, Symbols
 from recherche.mixers.state import named_tensors, select_rows
 
 EXHAUSTIVE_BITS = 22
@@ -31,13 +32,13 @@ _PREFIX_BITS = 12
 _BATCH = 4096
 
 
-def is_exhaustive(family: AbstractFamily) -> bool:
+def is_exhaustive(family: Family) -> bool:
     """Whether all texts of the family are tried, so that finding none proves that there is none."""
-    return family.length * log2(family.num_symbols) <= EXHAUSTIVE_BITS
+    return family.bits <= EXHAUSTIVE_BITS
 
 
 def find_collision(
-    automaton: Automaton, family: AbstractFamily, *, generator: np.random.Generator, num_rests: int = 8
+    automaton: Automaton, family: Family, *, generator: np.random.Generator, num_rests: int = 8
 ) -> tuple[Symbols, Symbols] | None:
     """Two texts, as symbols, that end in the same state; None if none was found.
 
@@ -59,7 +60,7 @@ def find_collision(
 def end_of(automaton: Automaton, text: np.ndarray) -> str:
     """The digest of the state after one text, read alone."""
     _, state = automaton.read(automaton.start(1), text[None])
-    return state_digests(state)[0]
+    return state_digest(state)
 
 
 @final
@@ -68,30 +69,36 @@ class _Tree:
     """All values of the first `width` symbols, each followed by the same rest."""
 
     automaton: Automaton
-    family: AbstractFamily
+    family: Family
     width: int
     rest: Symbols
 
     def equal_ends(self) -> Iterator[tuple[Symbols, Symbols]]:
-        """Pairs of texts that end in the same state."""
-        seen: dict[str, int] = {}
+        """Pairs of texts that end in the same state; looked for each time as many have been read as before."""
         _, start = self.automaton.read(self.automaton.start(1), self.family.opening[None])
-        for leaf, digest in enumerate(self._ends(start, 0)):
-            first = seen.setdefault(digest, leaf)
-            if first != leaf:
-                yield self._symbols(first), self._symbols(leaf)
+        parts: list[UInt64[np.ndarray, " s"]] = []
+        read = seen = 0
+        for part in self._ends(start, 0):
+            parts.append(part)
+            read += len(part)
+            if read >= 2 * seen or read == self.family.num_symbols**self.width:
+                for first, second in _equal_pairs(np.concatenate(parts)):
+                    if second >= seen:
+                        yield self._symbols(first), self._symbols(second)
+                seen = read
 
-    def _ends(self, state: Any, place: int) -> Iterator[str]:
-        """Digests of the states at the leaves below the rows of `state`, in order."""
+    def _ends(self, state: Any, place: int) -> Iterator[UInt64[np.ndarray, " s"]]:
+        """Hashes of the states at the leaves below the rows of `state`, in order."""
         rows = next(named_tensors(state))[1].shape[0]
         if place == self.width:
             for later, symbol in enumerate(self.rest.tolist(), start=place):
-                _, state = self.automaton.read(state, self.family.segment(later, np.full(rows, symbol)))
-            yield from state_digests(state)
+                segment = np.tile(self.family.segments[later, symbol], (rows, 1))
+                _, state = self.automaton.read(state, segment)
+            yield state_hashes(state)
             return
         k, device = self.family.num_symbols, self.automaton.model.device
         for part in torch.arange(rows, device=device).split(max(1, _BATCH // k)):
-            segment = self.family.segment(place, np.tile(np.arange(k), len(part)))
+            segment = np.tile(self.family.segments[place], (len(part), 1))
             _, after = self.automaton.read(select_rows(state, part.repeat_interleave(k)), segment)
             yield from self._ends(after, place + 1)
 
@@ -99,3 +106,10 @@ class _Tree:
         k = self.family.num_symbols
         digits = [leaf // k**place % k for place in range(self.width - 1, -1, -1)]
         return np.concatenate([np.array(digits, dtype=np.int64), self.rest])
+
+
+def _equal_pairs(hashes: UInt64[np.ndarray, " s"]) -> Int[np.ndarray, "p 2"]:
+    """Pairs of neighbours, in the order of their hashes, that have the same."""
+    order = np.argsort(hashes, kind="stable")
+    (equal,) = np.nonzero(hashes[order][1:] == hashes[order][:-1])
+    return np.stack([order[equal], order[equal + 1]], axis=1)

@@ -20,7 +20,8 @@ from jaxtyping import Bool, Float, Int
 from safetensors.torch import load_file
 from torch import Tensor
 
-from recherche.games.contract import AbstractSubject, Reading, Refusal
+from recherche.errors import StateError
+from recherche.games.contract import AbstractSubject, Extension, Reading, Refusal
 from recherche.games.protocol import StatefulModel, write_message
 from recherche.games.quantisers import Rounded
 from recherche.mixers.state import named_tensors
@@ -56,26 +57,41 @@ class OwnSubject(AbstractSubject):
     def full(self, tokens: Int[Tensor, "b t"]) -> list[Reading]:
         """All positions at once."""
         if callable(self.model):
-            return [Reading(logits, (), None) for logits in self.model(tokens).unbind(dim=1)]
-        return [self.extend(tokens[:, : end + 1], None) for end in range(tokens.shape[1])]
+            return [Reading(logits) for logits in self.model(tokens).unbind(dim=1)]
+        return [self.extend(tokens[:, : end + 1], None).readings[-1] for end in range(tokens.shape[1])]
 
-    def extend(self, tokens: Int[Tensor, "b t"], cache: Any) -> Reading:
+    def extend(self, tokens: Int[Tensor, "b t"], cache: Any) -> Extension:
         """Prefill from the state; a single token is a step."""
         if cache is not None and tokens.shape[1] == 1:
             logits, state = self.model.step(tokens[:, 0], cache)
         else:
             logits, state = self.model.prefill(tokens, cache)
-        return Reading(logits, (), state)
+        return Extension([Reading(logits)], state)
 
-    def padded(self, tokens: Int[Tensor, "b t"], real: Bool[Tensor, "b t"]) -> Float[Tensor, "b v"]:
-        """Prefill with lengths.
+    def extend_by_default(self, tokens: Int[Tensor, "b t"], cache: Any) -> Extension:
+        """Positions are never given.
+
+        Raises:
+            Refusal: always.
+        """
+        raise Refusal("positions are the model's own business")
+
+    def padded(
+        self, tokens: Int[Tensor, "b t"], real: Bool[Tensor, "b t"], then: Int[Tensor, "b n"]
+    ) -> Float[Tensor, "b m v"]:
+        """Prefill with lengths, and a step for each token that comes then.
 
         Raises:
             Refusal: the padding is not on the right.
         """
         if not bool(real[:, 0].all()):
             raise Refusal("rows of different lengths are padded on the right, with lengths")
-        return self.model.prefill(tokens, lengths=real.sum(dim=1))[0]
+        logits, state = self.model.prefill(tokens, lengths=real.sum(dim=1))
+        readings = [logits]
+        for token in then.unbind(dim=1):
+            logits, state = self.model.step(token, state)
+            readings.append(logits)
+        return torch.stack(readings, dim=1)
 
     def fork(self, cache: Any) -> Any:
         """The state itself."""
@@ -102,11 +118,10 @@ with torch.inference_mode():
         """One step a token, or the whole text again for each."""
         texts, cache = tokens.clone(), None
         for _ in range(num_new):
-            reading = self.extend(
+            readings, cache = self.extend(
                 texts[:, -1:] if from_cache and cache is not None else texts, cache if from_cache else None
             )
-            cache = reading.cache
-            texts = torch.cat([texts, reading.logits.argmax(dim=1, keepdim=True)], dim=1)
+            texts = torch.cat([texts, readings[-1].logits.argmax(dim=1, keepdim=True)], dim=1)
         return texts[0, tokens.shape[1] :].tolist()
 
     def misname(self, cache: Any, tokens: Int[Tensor, "b t"]) -> tuple[str, Float[Tensor, "b v"]]:
@@ -120,17 +135,14 @@ with torch.inference_mode():
         except TypeError as error:
             raise Refusal(str(error)) from error
 
-    def script(self, chunk: int) -> str:
-        """Prefill against chunks."""
+    def script(self, check: str) -> str:
+        """The check itself, on the same model."""
         return f"""import torch
+from recherche.games.contract_checks import findings
+from recherche.games.subjects import OwnSubject
 {self.recipe.strip()}
-tokens = torch.randint({self.vocab}, (1, 40))
-with torch.inference_mode():
-    whole, _ = model.prefill(tokens)
-    state = None
-    for part in tokens.split({chunk}, dim=1):
-        logits, state = model.prefill(part, state)
-print((logits - whole).abs().max() / whole.abs().max())
+subject = OwnSubject(model=model, label={self.label!r}, vocab={self.vocab}, recipe={self.recipe!r})
+print(*findings(subject, [{check!r}]))
 """
 
 
@@ -138,7 +150,7 @@ def in_new_process(source: str, prepare: Callable[[Path], Any]) -> Float[Tensor,
     """The tensor `logits` that a program leaves behind; `folder` holds what `prepare` has written.
 
     Raises:
-        Refusal: the program failed.
+        StateError: the program failed.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -149,5 +161,6 @@ def in_new_process(source: str, prepare: Callable[[Path], Any]) -> Float[Tensor,
         )
         done = subprocess.run([sys.executable, "-c", head + source + tail], capture_output=True, text=True, check=False)
         if done.returncode:
-            raise Refusal(f"the new process failed: {done.stderr.strip().splitlines()[-1][:160]}")
+            reason = done.stderr.strip().splitlines()[-1][:160]
+            raise StateError(f"A new process was to go on from the state, but it failed: {reason}; run it by hand.")
         return load_file(folder / "logits")["logits"]

@@ -29,6 +29,7 @@ from recherche.tasks.is_tree_traces import PROTOCOLS as PROTOCOLS
 from recherche.tasks.is_tree_traces import Direct as Direct
 from recherche.tasks.is_tree_traces import EulerTour as EulerTour
 from recherche.tasks.is_tree_traces import RetrievalTour as RetrievalTour
+from recherche.tasks.machine_step import MachineStep as MachineStep
 from recherche.tasks.mqar import MQAR as MQAR
 from recherche.tasks.protocols import DirectAnswer as DirectAnswer
 from recherche.tasks.protocols import SearchAnswer as SearchAnswer

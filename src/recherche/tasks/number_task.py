@@ -48,13 +48,14 @@ class AbstractNumberTask(AbstractTask):
         """The task by the names of its protocol and of its fields.
 
         Raises:
-            ConfigError: an unknown protocol or option, an option that is no integer, or a size that is too small.
+            ConfigError: an unknown protocol or option, an option of another kind, or a size that is too small.
         """
         names = {field.name: field for field in fields(cls) if field.name not in ("n", "protocol")}  # type: ignore[arg-type]
         for name, value in options.items():
             lookup(names, name, what=f"option of {cls.key}")
-            if not isinstance(value, int):
-                raise ConfigError(f"The option {name} of {cls.key} is an integer, got {value!r}.")
+            kind, noun = (str, "a name") if isinstance(names[name].default, str) else (int, "an integer")
+            if not isinstance(value, kind):
+                raise ConfigError(f"The option {name} of {cls.key} is {noun}, got {value!r}.")
         chosen = lookup(cls.protocols, protocol, what=f"protocol of {cls.key}")
         return cls(n=n, protocol=chosen, **options)  # type: ignore[call-arg]
 
@@ -90,7 +91,7 @@ class AbstractNumberTask(AbstractTask):
 
     def is_number(self, token: str) -> bool:
         """Whether the token is a number of the vocabulary."""
-        return token in self.vocab and self.vocab.id_of(token) > FAILED_ID
+        return token in self.vocab and FAILED_ID < self.vocab.id_of(token) <= FAILED_ID + self.num_numbers
 
 
 def prompts_of(*parts: Numbers) -> Prompts:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,20 +30,24 @@ def contract(
     scripts: Annotated[
         Path | None, typer.Option(help="Write a short script for each failure into this folder.")
     ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="The table of docs/contract.md.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each model and check.")] = False,
 ) -> None:
     """Hold the caches of models to the contract of a state. Exit code 1: some check has failed.
 
     Full forward = token by token = chunks from a carried cache = padded batch = resumed in a new process = forked;
-    how the cache grows; whether a cache under a wrong name is refused.
+    how the cache grows; whether a cache under a wrong name is refused. docs/contract.md explains every check.
 
     [bold]Examples[/bold]
 
       recherche contract --family mamba,jamba,qwen3_next
       recherche contract --run runs/quick/cells/hybrid-cot-n16
       recherche contract --hf ./my-model --scripts failures/
+
+    A family is a tiny random model of the installed transformers. --scripts writes programs that need nothing but torch
+    and transformers, made for pasting into a bug report.
     """
-    from recherche.games.contract import findings
+    from recherche.games.contract_checks import findings
 
     subjects = list(subjects_of(run or (), hf or (), family))
     if not subjects:
@@ -56,7 +61,9 @@ def contract(
             results[subject.name].append(finding)
             if as_json:
                 print(json.dumps(record_of(subject.name, finding)), flush=True)
-    if not as_json:
+    if markdown:
+        print("\n".join(markdown_of(results)))
+    elif not as_json:
         Console().print(table_of(results))
         for line in details_of(results):
             print(line)
@@ -104,26 +111,72 @@ def record_of(name: str, finding: "Finding") -> dict[str, Any]:
     return {"model": name} | facts | {"error": facts["error"] if isfinite(facts["error"]) else None}
 
 
+HEADINGS: MappingProxyType[str, str] = MappingProxyType(
+    {
+        "token by token": "1",
+        "chunks of 2": "2",
+        "chunks of 3": "3",
+        "chunks of 7": "7",
+        "chunks of 64": "64",
+        "positions by default": "pos",
+        "left padding": "left",
+        "right padding": "right",
+        "on after left padding": "left+",
+        "on after right padding": "right+",
+        "fork": "fork",
+        "new process": "file",
+        "generate": "gen",
+        "wrong name": "name",
+        "growth": "growth",
+    }
+)
+"""What the tables call each check."""
+
+LEGEND = (
+    "1 2 3 7 64: tokens read at once from a carried cache; pos: at positions that the model finds by itself; left, "
+    "right: padding; left+, right+: three tokens on after it; file: in a new process; name: the cache under another "
+    "name. - does not apply or is not promised."
+)
+
+
 def table_of(results: "dict[str, list[Finding]]") -> Table:
     """Models down, checks across."""
-    checks = [finding.check for finding in next(iter(results.values()))]
-    table = Table("model", *(check for check in checks if check != "growth"), "growth")
+    table = Table("model", *HEADINGS.values(), caption=LEGEND, box=None, padding=(0, 1, 0, 0))
     for name, outcomes in results.items():
-        cells = {finding.check: cell_of(finding) for finding in outcomes}
-        growth = cells.pop("growth", Text())
-        table.add_row(name, *cells.values(), growth)
+        table.add_row(Path(name).name, *(Text(words, style=style) for words, style in map(cell_of, outcomes)))
     return table
 
 
-def cell_of(finding: "Finding") -> Text:
-    """ok, the relative error of a failure, or what does not apply."""
+def markdown_of(results: "dict[str, list[Finding]]") -> Iterator[str]:
+    """The same with the errors of passed checks too, for the page that explains it."""
+    from recherche.experiments.versions import versions
+
+    found = {name: number for name, number in versions().items() if name in ("transformers", "torch")}
+    yield f"{', '.join(f'{name} {number}' for name, number in found.items())}; float32, tolerance 1e-4."
+    yield ""
+    yield "| family | " + " | ".join(HEADINGS.values()) + " |"
+    yield "|---" * (1 + len(HEADINGS)) + "|"
+    for name, outcomes in results.items():
+        cells = []
+        for finding in outcomes:
+            words, _ = cell_of(finding)
+            number = f"{finding.error:.0e}".replace("e-0", "e-").replace("e+00", "")
+            cells.append(words if not finding.passed or not isfinite(finding.error) else number)
+            if finding.passed is False:
+                cells[-1] = f"**{words}**"
+        yield f"| {Path(name).name} | " + " | ".join(cells) + " |"
+
+
+def cell_of(finding: "Finding") -> tuple[str, str]:
+    """What a cell of the table says, and in which style: ok, the relative error of a failure, or what does not apply."""
     if finding.check == "growth":
-        return Text(finding.note.partition(",")[0])
+        return finding.note.partition(",")[0].removeprefix("no cache is returned"), ""
     if finding.passed is None:
-        return Text("-", style="dim")
+        return "-", "dim"
     if finding.passed:
-        return Text("ok", style="green")
-    return Text(f"{finding.error:.0e}" if isfinite(finding.error) else "fails", style="bold red")
+        return "ok", "green"
+    error = f"{finding.error:.0e}".replace("e-0", "e-").replace("e+00", "")
+    return error if isfinite(finding.error) else "fails", "bold red"
 
 
 def details_of(results: "dict[str, list[Finding]]") -> Iterator[str]:
@@ -143,15 +196,13 @@ def details_of(results: "dict[str, list[Finding]]") -> Iterator[str]:
 
 
 def write_scripts(folder: Path, subjects: "Sequence[AbstractSubject]", results: "dict[str, list[Finding]]") -> None:
-    """For each model that fails token by token or in chunks, the shortest program that shows it."""
+    """For each failed check of a model a program that shows it; of failures in chunks, the one with the shortest."""
     folder.mkdir(parents=True, exist_ok=True)
     for subject in subjects:
-        sizes = [
-            1 if finding.check == "token by token" else int(finding.check.rpartition(" ")[2])
-            for finding in results[subject.name]
-            if finding.passed is False and finding.position is not None and finding.check != "generate"
-        ]
-        if sizes:
-            path = folder / f"{Path(subject.name).name}.py"
-            write_bytes(path, subject.script(sizes[0]).encode())
-            print(f"script: {path}")
+        failed = [finding.check for finding in results[subject.name] if finding.passed is False]
+        in_chunks = [check for check in failed if check.startswith("chunks of")]
+        for check in failed:
+            if check not in in_chunks[1:]:
+                path = folder / f"{Path(subject.name).name}-{check.replace(' ', '-')}.py"
+                write_bytes(path, subject.script(check).encode())
+                print(f"script: {path}")

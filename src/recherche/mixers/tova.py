@@ -8,7 +8,8 @@
 
     state   keys (rotated to their positions), values and positions of w slots, and the number of tokens read
 
-What is dropped depends on everything before, so tokens are read one after the other.
+What is dropped depends on everything before, so it is chosen token by token (`recherche.kernels.token_omission`); what
+is then attended to is attention under a mask, in chunks.
 
 Reference: Oren et al. (2024), Transformers are Multi-State RNNs, Section 3.2, https://arxiv.org/abs/2401.06104
 """
@@ -22,12 +23,14 @@ from torch import Tensor
 from typing_extensions import override
 
 from recherche.errors import ConfigError
+from recherche.kernels.token_omission import kept_tokens
 from recherche.mixers.base import AbstractMixer, LayerConfig
 from recherche.mixers.parts import from_heads, head_size, padding, to_heads
 from recherche.mixers.projection import Projection, generator_or_default
 from recherche.mixers.rotary import RotaryTable, rotate
 
 _EMPTY = -1
+_CHUNK = 32
 
 
 @final
@@ -100,27 +103,25 @@ class TOVA(AbstractMixer):
         q, k = rotate(q, table, state.num_read), rotate(k, table, state.num_read)
         is_padding = padding(x, lengths)[:, 0, :, 0]
         outputs = []
-        for i in range(x.shape[1]):
-            token = (q[:, :, i : i + 1], k[:, :, i : i + 1], v[:, :, i : i + 1])
-            y_t, state = self._read(token, is_padding[:, i : i + 1], state)
-            outputs.append(y_t)
+        for *piece, hidden in zip(
+            *(part.split(_CHUNK, dim=2) for part in (q, k, v)), is_padding.split(_CHUNK, dim=1), strict=True
+        ):
+            y, state = self._read((piece[0], piece[1], piece[2]), hidden, state)
+            outputs.append(y)
         return self.out_proj(from_heads(torch.cat(outputs, dim=2))), state
 
     def _read(
-        self, token: tuple[Tensor, Tensor, Tensor], is_padding: Bool[Tensor, "b 1"], state: TOVAState
-    ) -> tuple[Float[Tensor, "b h 1 k"], TOVAState]:
-        """The output of one token, and the slots after it."""
-        q, k, v = token
+        self, piece: tuple[Tensor, Tensor, Tensor], is_padding: Bool[Tensor, "b c"], state: TOVAState
+    ) -> tuple[Float[Tensor, "b h c k"], TOVAState]:
+        """The outputs of one chunk, and the slots after it."""
+        q, k, v = piece
         keys, values = torch.cat([state.keys, k], dim=2), torch.cat([state.values, v], dim=2)
-        positions = torch.cat([state.positions, state.num_read.int()], dim=1)
-        empty = positions == _EMPTY
-        scores = (q @ keys.mT * self.d_head**-0.5).masked_fill(empty[:, None, None], -torch.inf)
-        weights = scores.softmax(dim=-1)
-        # Empty slots are taken first: nothing can be attended to less.
-        attention = weights.detach().mean(dim=1)[:, 0].masked_fill(empty, -1.0)
-        dropped = attention.argmin(dim=1, keepdim=True).masked_fill(is_padding, self.config.n_slots)
-        # The new token takes the dropped place; if it is dropped itself, it takes its own, which is cut off.
-        index = dropped[:, None, :, None].expand_as(k)
-        kept = [full.scatter(2, index, new)[:, :, :-1] for full, new in ((keys, k), (values, v))]
-        places = positions.scatter(1, dropped, state.num_read.int())[:, :-1]
-        return weights @ values, TOVAState(kept[0], kept[1], places, state.num_read + ~is_padding)
+        own = state.num_read.int() + torch.arange(q.shape[2], dtype=torch.int32, device=q.device)
+        positions = torch.cat([state.positions, own], dim=1)
+        scores = q @ keys.mT * self.d_head**-0.5
+        seen, held = kept_tokens(scores.detach(), state.positions == _EMPTY, is_padding)
+        weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(dim=-1)
+        index = held[:, None, :, None].expand(-1, keys.shape[1], -1, self.d_head)
+        num_read = state.num_read + (~is_padding).sum(dim=1, keepdim=True)
+        slots = (keys.gather(2, index), values.gather(2, index), positions.gather(1, held))
+        return weights @ values, TOVAState(*slots, num_read)

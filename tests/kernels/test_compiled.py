@@ -1,17 +1,24 @@
 import functools
 import importlib
+import itertools
 import os
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+import torch
 from numba.core.registry import CPUDispatcher
 
 import recherche.kernels
 from recherche.kernels.compiled import compiled, compiled_vectors, inlined_vectors
+from recherche.mixers import MIXERS
+from recherche.models.config import LanguageModelConfig
+from recherche.models.language_model import LanguageModel
 
 
 def checked(function):
@@ -81,6 +88,54 @@ def test_parts_of_vector_loops_are_inlined(name: str):
 def test_a_part_that_is_not_inlined_is_noticed():
     assert left_to_the_linker(calls_a_part) == []
     assert left_to_the_linker(calls_a_function) == ["function_of_its_own"]
+
+
+def arrays_in(arguments: object) -> list[np.ndarray]:
+    if isinstance(arguments, np.ndarray):
+        return [arguments]
+    return [array for part in arguments for array in arrays_in(part)] if isinstance(arguments, tuple) else []
+
+
+def shared_writes(kernel: Callable[..., None], *arguments: object) -> int:
+    """Run one thread of `kernel`, and count pairs of arrays that share memory of which it wrote one."""
+    arrays = arrays_in(arguments)
+    before = [array.copy() for array in arrays]
+    kernel(0, 1, *arguments)
+    written = [not np.array_equal(*pair, equal_nan=True) for pair in zip(arrays, before, strict=True)]
+    return sum(
+        (written[i] or written[j]) and np.shares_memory(arrays[i], arrays[j])
+        for i, j in itertools.combinations(range(len(arrays)), 2)
+    )
+
+
+@pytest.mark.parametrize("mixer", MIXERS)
+def test_no_kernel_reaches_what_it_writes_in_another_way(mixer: str, monkeypatch: pytest.MonkeyPatch):
+    shared = {}
+
+    def watch(kernel: CPUDispatcher, *arguments: object) -> None:
+        shared[kernel.py_func.__name__] = shared_writes(kernel, *arguments)
+
+    for name in KERNELS:
+        module = importlib.import_module(f"recherche.kernels.{name}")
+        if name != "bridge" and hasattr(module, "on_threads"):
+            monkeypatch.setattr(module, "on_threads", watch)
+    layer = MIXERS[mixer]() if MIXERS[mixer].stands_alone else MIXERS[mixer](d_ffn=16)
+    model = LanguageModel(LanguageModelConfig(d_model=16, vocab_size=9, layers=(layer, layer)))
+    model(torch.arange(9).repeat(2, 1)).logsumexp(-1).sum().backward()
+    assert "norm_backward" in shared
+    assert set(shared.values()) == {0}
+
+
+@compiled_vectors
+def add_to(thread: int, count: int, pair: tuple[np.ndarray, np.ndarray]) -> None:
+    for i in range(len(pair[0])):
+        pair[0][i] += pair[1][i]
+
+
+def test_a_kernel_that_reaches_what_it_writes_in_another_way_is_noticed():
+    x = np.ones(6)
+    assert shared_writes(add_to, (x[:3], x[3:])) == 0
+    assert shared_writes(add_to, (x[:4], x[2:])) == 1
 
 
 GRADIENTS = """

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from typing_extensions import override
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -27,14 +29,34 @@ def inlined(function: Function) -> Function:
     return numba.njit(cache=True, forceinline=True)(inspect.unwrap(function))
 
 
-_VECTORS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"}}
+class _Apart(CompilerBase):
+    """numba's own stages, told that no two arrays of a call share memory that one of them writes.
+
+    Otherwise each vector loop begins by comparing the places of its arrays, and with many of them is not made at all.
+    """
+
+    @override
+    def define_pipelines(self) -> list[Any]:
+        self.state.flags.noalias = True
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+_VECTORS = {
+    "pipeline_class": _Apart,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "arcp", "nsz"},
+}
 
 
 def compiled_vectors(function: Function) -> Function:
-    """`function` compiled without the interpreter's lock, with sums in whatever order makes vector instructions."""
+    """`function` compiled without the interpreter's lock, with sums in whatever order makes vector instructions.
+
+    What it writes through one argument it must not reach through another.
+    """
     return numba.njit(cache=True, **_VECTORS)(inspect.unwrap(function))
 
 
 def inlined_vectors(function: Function) -> Function:
-    """A part of functions made by `compiled_vectors`, with the same freedom in sums."""
+    """A part of functions made by `compiled_vectors`, with the same freedom in sums and the same duty."""
     return numba.njit(cache=True, forceinline=True, **_VECTORS)(inspect.unwrap(function))

@@ -6,8 +6,7 @@
 
 Memory is linear in tokens: forward keeps h at the start of every chunk, backward recomputes the history of one chunk
 at a time in scratch that belongs to the thread. Channels come in blocks of `width`; a kernel does the share of
-(row, block) tasks of one thread. All inner loops run over contiguous channels, with an index that plainly starts at 0,
-and touch few arrays each: the compiler gives up on a loop whose arrays it cannot tell apart by eight comparisons.
+(row, block) tasks of one thread. Every inner loop is a part of its own that runs over the channels of a block.
 
 Backward, from the last token to the first, with g_t = dL/dy_t z_t sigmoid(z_t) and dh = dL/dh_t:
 
@@ -17,19 +16,26 @@ Backward, from the last token to the first, with g_t = dL/dy_t z_t sigmoid(z_t) 
 Reference: Gu & Dao (2023), Mamba, Algorithm 2, https://arxiv.org/abs/2312.00752
 """
 
-import math
-
 import numpy as np
 from jaxtyping import Float, Int
 
 from recherche.kernels.compiled import compiled_vectors, inlined_vectors
-from recherche.kernels.vector_math import exp2_nonpositive, like, sigmoid, softplus
+from recherche.kernels.rows import row_at
+from recherche.kernels.scan_rows import (
+    advance,
+    begin,
+    copy,
+    end_gradients,
+    gate,
+    gate_gradients,
+    recompute,
+    state_gradients,
+)
 
 CHUNK = 8
 """Tokens between two states kept for backward: its scratch then fits the second-level cache."""
 
 _LARGEST_WIDTH = 128
-_LN_2 = math.log(2)
 
 Tokens = tuple[
     Float[np.ndarray, "b t blocks width"],
@@ -44,13 +50,14 @@ Weights = tuple[
 ]
 """A log2(e), D, bias."""
 
+
 Place = tuple[int, int, int, int]
-"""Row, token, block of channels, token within its chunk."""
+"""Row, block of channels, and of a chunk the first token and the number of them."""
 
 History = tuple[
-    Float[np.ndarray, "chunk n width"], Float[np.ndarray, "chunk_and_one n width"], Float[np.ndarray, "3 chunk width"]
+    Float[np.ndarray, "chunk n width"], Float[np.ndarray, "chunk_and_one n width"], Float[np.ndarray, "chunk 4 width"]
 ]
-"""Of one chunk: decay; states, the one before it first; dt, dt u and the ungated output."""
+"""Of one chunk: decay; states, the one before it first; dt, dt u, the output before the gate and its gradient."""
 
 
 def block_width(num_channels: int) -> int:
@@ -86,41 +93,29 @@ def scan_forward(
     u, r, xz, xbc = tokens
     A, D, bias = weights
     y, checkpoints, last = outputs
-    b, t, blocks, width = u.shape
+    b, _, blocks, width = u.shape
     n = A.shape[0]
     z_at, B_at, C_at = xz.shape[2] - blocks, xbc.shape[2] - 2 * n, xbc.shape[2] - n
     h = np.empty((n, width), dtype=u.dtype)
-    dt = np.empty(width, dtype=u.dtype)
-    dtu = np.empty(width, dtype=u.dtype)
-    out = np.empty(width, dtype=u.dtype)
+    scratch = np.empty((3, width), dtype=u.dtype)
     for task in range(thread * b * blocks // num_threads, (thread + 1) * b * blocks // num_threads):
         row, block = task // blocks, task % blocks
         length = start[1][row]
+        made = row_at(scratch, (0,)), row_at(scratch, (1,)), row_at(scratch, (2,))
         for k in range(n):
             for j in range(width):
                 h[k, j] = start[0][row, block, j, k]
         for i in range(length):
+            at = row, i, block
             if i % chunk == 0:
                 for k in range(n):
-                    for j in range(width):
-                        checkpoints[row, i // chunk, k, block, j] = h[k, j]
-            for j in range(width):
-                dt[j] = softplus(r[row, i, block, j] + bias[block, j])
-            for j in range(width):
-                dtu[j] = dt[j] * u[row, i, block, j]
-                out[j] = D[block, j] * u[row, i, block, j]
+                    copy(width, row_at(h, (k,)), row_at(checkpoints, (row, i // chunk, k, block)))
+            begin(width, (row_at(u, at), row_at(r, at)), (row_at(D, (block,)), row_at(bias, (block,))), made)
             for k in range(n):
-                B, C = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
-                for j in range(width):
-                    after = exp2_nonpositive(dt[j] * A[k, block, j]) * h[k, j] + dtu[j] * B
-                    h[k, j] = after
-                    out[j] += C * after
-            for j in range(width):
-                z = xz[row, i, z_at + block, j]
-                y[row, i, block, j] = out[j] * z * sigmoid(z)
-        for i in range(length, t):
-            for j in range(width):
-                y[row, i, block, j] = 0
+                maps = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
+                advance(width, maps, row_at(A, (k, block)), row_at(h, (k,)), made)
+            gate(width, row_at(xz, (row, i, z_at + block)), made[2], row_at(y, at))
+        y[row, length:, block] = 0
         for k in range(n):
             for j in range(width):
                 last[row, block, j, k] = h[k, j]
@@ -146,138 +141,99 @@ def scan_backward(
     """
     checkpoints, lengths = saved
     grad_y, grad_last = grads_in
-    _, (grad_A, grad_D, grad_bias), grad_start = grads_out
-    b, _, blocks, width = tokens[0].shape
-    n = weights[0].shape[0]
-    decay = np.empty((CHUNK, n, width), dtype=grad_y.dtype)
-    h = np.empty((CHUNK + 1, n, width), dtype=grad_y.dtype)
-    rows = np.empty((3, CHUNK, width), dtype=grad_y.dtype)
-    grad_h = np.empty((n, width), dtype=grad_y.dtype)
-    work = np.empty((4, width), dtype=grad_y.dtype)
+    (grad_u, grad_r, grad_xz, grad_bc), (grad_A, grad_D, grad_bias), grad_start = grads_out
+    b, _, blocks, width = grad_u.shape
+    n, dtype = grad_A.shape[1], grad_u.dtype
+    decay = np.empty((CHUNK, n, width), dtype=dtype)
+    h = np.empty((CHUNK + 1, n, width), dtype=dtype)
+    made = np.empty((CHUNK, 4, width), dtype=dtype)
+    grad_h = np.empty((n, width), dtype=dtype)
+    grad_steps = np.empty((2, width), dtype=dtype)
     grad_A[thread] = 0
     grad_D[thread] = 0
     grad_bias[thread] = 0
     for task in range(thread * b * blocks // num_threads, (thread + 1) * b * blocks // num_threads):
         row, block = task // blocks, task % blocks
         length = lengths[row]
+        grad_u[row, length:, block] = 0
+        grad_r[row, length:, block] = 0
+        grad_xz[row, length:, grad_xz.shape[2] - blocks + block] = 0
+        grad_bc[block, row, length:] = 0
         for k in range(n):
             for j in range(width):
                 grad_h[k, j] = grad_last[row, block, j, k]
-        _clear_padding(row, block, length, grads_out[0])
         for c in range((length + CHUNK - 1) // CHUNK - 1, -1, -1):
+            place = row, block, c * CHUNK, min(CHUNK, length - c * CHUNK)
             for k in range(n):
-                for j in range(width):
-                    h[0, k, j] = checkpoints[row, c, k, block, j]
-            size = min(CHUNK, length - c * CHUNK)
-            for s in range(size):
-                _advance((row, c * CHUNK + s, block, s), tokens, weights, (decay, h, rows))
-            for s in range(size - 1, -1, -1):
-                place = (row, c * CHUNK + s, block, s)
-                _token_gradients(place, tokens, weights, (decay, h, rows), (grad_y, grad_h, work), thread, grads_out)
+                copy(width, row_at(checkpoints, (row, c, k, block)), row_at(h, (0, k)))
+            _replay(place, tokens, weights, (decay, h, made), (grad_y, grad_xz))
+            _unwind(place, tokens, weights, (decay, h, made), (thread, grad_h, grad_steps), grads_out)
         for k in range(n):
             for j in range(width):
                 grad_start[row, block, j, k] = grad_h[k, j]
 
 
 @inlined_vectors
-def _clear_padding(row: int, block: int, length: int, grads_tokens: Tokens) -> None:
-    """Padding has no part in the output, so its gradients are 0."""
-    grad_u, grad_r, grad_xz, grad_bc = grads_tokens
-    _, t, blocks, width = grad_u.shape
-    z_at = grad_xz.shape[2] - blocks
-    for i in range(length, t):
-        for j in range(width):
-            grad_u[row, i, block, j] = 0
-        for j in range(width):
-            grad_r[row, i, block, j] = 0
-        for j in range(width):
-            grad_xz[row, i, z_at + block, j] = 0
-        for k in range(grad_bc.shape[3]):
-            grad_bc[block, row, i, k] = 0
-
-
-@inlined_vectors
-def _advance(place: Place, tokens: Tokens, weights: Weights, history: History) -> None:
-    """Recompute one token of a chunk: its decay, its state, and in `history[2]` its dt, dt u and ungated output."""
-    row, i, block, s = place
-    u, r, _, xbc = tokens
-    A, D, bias = weights
-    decay, h, rows = history
-    n, width = decay.shape[1], decay.shape[2]
-    B_at, C_at = xbc.shape[2] - 2 * n, xbc.shape[2] - n
-    for j in range(width):
-        rows[0, s, j] = softplus(r[row, i, block, j] + bias[block, j])
-    for j in range(width):
-        rows[1, s, j] = rows[0, s, j] * u[row, i, block, j]
-    for j in range(width):
-        rows[2, s, j] = D[block, j] * u[row, i, block, j]
-    for k in range(n):
-        B, C = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
-        for j in range(width):
-            decay[s, k, j] = exp2_nonpositive(rows[0, s, j] * A[k, block, j])
-        for j in range(width):
-            after = decay[s, k, j] * h[s, k, j] + rows[1, s, j] * B
-            h[s + 1, k, j] = after
-            rows[2, s, j] += C * after
-
-
-@inlined_vectors
-def _token_gradients(
+def _replay(
     place: Place,
     tokens: Tokens,
     weights: Weights,
     history: History,
-    grads: tuple[Float[np.ndarray, "b t blocks width"], Float[np.ndarray, "n width"], Float[np.ndarray, "4 width"]],
-    thread: int,
-    grads_out: tuple[Tokens, Weights, Float[np.ndarray, "b blocks width n"]],
+    gradients: tuple[Float[np.ndarray, "b t blocks width"], Float[np.ndarray, "b t some_blocks width"]],
 ) -> None:
-    """Write the gradients at one token, and carry `grads[1]`, that of the state, to the token before."""
-    row, i, block, s = place
+    """Compute the history of a chunk from its first state, and the gradients at its gates."""
+    row, block, first, size = place
     u, r, xz, xbc = tokens
     A, D, bias = weights
-    decay, h, rows = history
-    grad_y, grad_h, work = grads
-    (grad_u, grad_r, grad_xz, grad_bc), (grad_A, grad_D, grad_bias), _ = grads_out
-    n, width = grad_h.shape
+    decay, h, made = history
+    grad_y, grad_xz = gradients
+    n, width = h.shape[1:]
     z_at, B_at, C_at = xz.shape[2] - u.shape[2], xbc.shape[2] - 2 * n, xbc.shape[2] - n
-    one = like(1.0, grad_h[0, 0])
-    # work: 0 the gradient g of the ungated output, 1 q, 2 that of dt, 3 that of dt u.
-    for j in range(width):
-        z = xz[row, i, z_at + block, j]
-        gate = sigmoid(z)
-        work[0, j] = grad_y[row, i, block, j] * z * gate
-        work[1, j] = grad_y[row, i, block, j] * gate * (one + z * (one - gate))
-    for j in range(width):
-        grad_xz[row, i, z_at + block, j] = work[1, j] * rows[2, s, j]
-    for j in range(width):
-        work[2, j] = 0
-    for j in range(width):
-        work[3, j] = 0
-    for k in range(n):
-        B, C = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
-        grad_B, grad_C = like(0.0, B), like(0.0, C)
-        for j in range(width):
-            grad_h[k, j] += work[0, j] * C
-            grad_C += work[0, j] * h[s + 1, k, j]
-            grad_B += grad_h[k, j] * rows[1, s, j]
-        grad_bc[block, row, i, k] = grad_B
-        grad_bc[block, row, i, n + k] = grad_C
-        for j in range(width):
-            work[1, j] = grad_h[k, j] * h[s, k, j] * decay[s, k, j]
-        for j in range(width):
-            work[3, j] += grad_h[k, j] * B
-            grad_h[k, j] *= decay[s, k, j]
-        for j in range(width):
-            work[2, j] += work[1, j] * A[k, block, j]
-            grad_A[thread, k, block, j] += work[1, j] * rows[0, s, j]
-    ln_2 = like(_LN_2, one)
-    for j in range(width):
-        grad_u[row, i, block, j] = work[3, j] * rows[0, s, j] + work[0, j] * D[block, j]
-    for j in range(width):
-        grad_D[thread, block, j] += work[0, j] * u[row, i, block, j]
-    for j in range(width):
-        work[1, j] = work[3, j] * u[row, i, block, j] + ln_2 * work[2, j]
-    for j in range(width):
-        grad_r[row, i, block, j] = work[1, j] * sigmoid(r[row, i, block, j] + bias[block, j])
-    for j in range(width):
-        grad_bias[thread, block, j] += grad_r[row, i, block, j]
+    for s in range(size):
+        i = first + s
+        at, z_row = (row, i, block), (row, i, z_at + block)
+        token = row_at(made, (s, 0)), row_at(made, (s, 1)), row_at(made, (s, 2))
+        begin(width, (row_at(u, at), row_at(r, at)), (row_at(D, (block,)), row_at(bias, (block,))), token)
+        for k in range(n):
+            maps = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
+            states = row_at(h, (s, k)), row_at(decay, (s, k)), row_at(h, (s + 1, k))
+            recompute(width, maps, row_at(A, (k, block)), states, token)
+        gate = row_at(xz, z_row), row_at(made, (s, 2)), row_at(grad_y, at)
+        gate_gradients(width, gate, (row_at(grad_xz, z_row), row_at(made, (s, 3))))
+
+
+@inlined_vectors
+def _unwind(
+    place: Place,
+    tokens: Tokens,
+    weights: Weights,
+    history: History,
+    carried: tuple[int, Float[np.ndarray, "n width"], Float[np.ndarray, "2 width"]],
+    grads_out: tuple[Tokens, Weights, Float[np.ndarray, "b blocks width n"]],
+) -> None:
+    """Go back through a chunk, with the gradient of the state, and write those of its tokens and weights."""
+    row, block, first, size = place
+    u, r, _, xbc = tokens
+    A, D, bias = weights
+    decay, h, made = history
+    thread, grad_h, grad_steps = carried
+    (grad_u, grad_r, _, grad_bc), (grad_A, grad_D, grad_bias), _ = grads_out
+    n, width = grad_h.shape
+    B_at, C_at = xbc.shape[2] - 2 * n, xbc.shape[2] - n
+    for s in range(size - 1, -1, -1):
+        i = first + s
+        at = row, i, block
+        dt, dtu, g = row_at(made, (s, 0)), row_at(made, (s, 1)), row_at(made, (s, 3))
+        grad_dt, grad_dtu = row_at(grad_steps, (0,)), row_at(grad_steps, (1,))
+        grad_steps[:] = 0
+        for k in range(n):
+            maps = xbc[row, i, B_at + k], xbc[row, i, C_at + k]
+            states = row_at(h, (s, k)), row_at(decay, (s, k)), row_at(h, (s + 1, k))
+            sums = row_at(grad_h, (k,)), row_at(grad_A, (thread, k, block)), grad_dt, grad_dtu
+            grad_B, grad_C = state_gradients(width, maps, row_at(A, (k, block)), states, (dt, dtu, g), sums)
+            grad_bc[block, row, i, k] = grad_B
+            grad_bc[block, row, i, n + k] = grad_C
+        token = row_at(u, at), row_at(r, at), dt, g, grad_dt, grad_dtu
+        vectors = row_at(D, (block,)), row_at(bias, (block,))
+        sums_of_vectors = row_at(grad_D, (thread, block)), row_at(grad_bias, (thread, block))
+        end_gradients(width, token, vectors, (row_at(grad_u, at), row_at(grad_r, at)), sums_of_vectors)

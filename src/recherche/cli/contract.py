@@ -168,7 +168,7 @@ def markdown_of(results: "dict[str, list[Finding]]") -> Iterator[str]:
 
 
 def cell_of(finding: "Finding") -> tuple[str, str]:
-    """What a cell of the table says, and in which style: ok, the relative error of a failure, or what does not apply."""
+    """What a cell says, and its style: ok, the relative error of a failure, or a dash for what does not apply."""
     if finding.check == "growth":
         return finding.note.partition(",")[0].removeprefix("no cache is returned"), ""
     if finding.passed is None:

@@ -1,3 +1,4 @@
+import os
 import re
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 import recherche
 from recherche.cli import app as application
-from recherche.cli.app import COMMANDS, DEBUG_VARIABLE, Entry, app, build_command
+from recherche.cli.app import COMMANDS, DEBUG_VARIABLE, WAIT_POLICY, Entry, app, build_command
 from recherche.errors import InputError
 
 RUN = CliRunner()
@@ -106,6 +107,24 @@ def test_an_interrupt_ends_with_130():
 def test_a_group_with_one_command_keeps_the_name_of_the_command():
     result: Any = RUN.invoke(app, ["group", "run"])
     assert result.output == "ran\n"
+
+
+SPIN = """
+from recherche.cli import main
+import os, sys
+sys.argv = ["recherche", "nonsense"]
+try:
+    main()
+finally:
+    print("torch" in sys.modules, os.environ["OMP_WAIT_POLICY"])
+"""
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")], ids=str)
+def test_threads_that_wait_leave_the_cores_alone_unless_told_otherwise(chosen: dict[str, str], expected: str):
+    inherited = {name: value for name, value in os.environ.items() if name != WAIT_POLICY}
+    result = subprocess.run([sys.executable, "-c", SPIN], env=inherited | chosen, capture_output=True, text=True)
+    assert result.stdout.splitlines()[-1] == f"False {expected}"
 
 
 def test_the_script_runs():

@@ -112,7 +112,7 @@ def test_a_group_with_one_command_keeps_the_name_of_the_command():
 SPIN = """
 from recherche.cli import main
 import os, sys
-sys.argv = ["recherche", "nonsense"]
+sys.argv = ["recherche", "list", "--help"]
 try:
     main()
 finally:

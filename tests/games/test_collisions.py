@@ -12,7 +12,7 @@ from recherche.games.families import family_of, right_answer
 from recherche.games.quantisers import quantiser_of
 from recherche.models.config import LanguageModelConfig, MambaLayer
 from recherche.models.language_model import LanguageModel
-from recherche.tasks import Index, IsTree
+from recherche.tasks import MQAR, CGram, Copying, Counting, Index, IsTree, Recall
 from recherche.tasks.base import AbstractTask
 
 FLOAT32 = quantiser_of("float32")
@@ -39,8 +39,26 @@ def assert_told_apart(pair: Any, model: Any, task: AbstractTask, quantiser: Any 
         (Index(n=40, n_symbols=2), 20),
         (IsTree(n_nodes=8), 9),
         (IsTree(n_nodes=30), 30),
+        (Recall(n=12), 6),
+        (CGram(n=9), 6),
+        (MQAR(n=16, num_pairs=4, n_values=3), 4),
+        (Counting(n=10), 6),
+        (Copying(n=4), 3),
+        (MQAR(n=120, n_keys=30, n_values=2, n_fillers=2, num_pairs=30), 20),
     ],
-    ids=["binary lists, all", "ternary lists, all", "long lists, a rest of 28", "stars, all", "large stars"],
+    ids=[
+        "binary lists, all",
+        "ternary lists, all",
+        "long lists, a rest of 28",
+        "stars, all",
+        "large stars",
+        "recall",
+        "grams",
+        "pairs",
+        "counts",
+        "copies",
+        "many pairs",
+    ],
 )
 def test_a_memory_that_forgets_has_a_collision(task: AbstractTask, width: int, last_tokens: Any) -> None:
     model = last_tokens(width)

@@ -62,7 +62,11 @@ def test_a_task_without_a_family_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("task", "message"),
-    [(Recall(n=2), "raise n"), (IsTree(n_nodes=3, graphs="random"), "raise n"), (Copying(n=4, gram=2), "gram = 0")],
+    [
+        (Recall(n=2), "raise n"),
+        (IsTree.configured(n=3, protocol="direct", graphs="trees"), "raise n"),
+        (Copying(n=4, gram=2), "gram = 0"),
+    ],
     ids=["too short a list", "too few vertices", "copying from a gram"],
 )
 def test_a_size_without_two_texts_is_refused(task: AbstractTask, message: str) -> None:

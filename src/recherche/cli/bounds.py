@@ -117,7 +117,8 @@ def _bits_at(config: Any, n: int) -> float:
     try:
         return config.model_copy(update={"n": n, "options": options}).build().lower_bound_bits
     except ConfigError:
-        fewer = {name: value for name, value in options.items() if name not in ("n_numbers", "n_names")}
+        growing = ("n_numbers", "n_names", "n_keys", "n_fillers")
+        fewer = {name: value for name, value in options.items() if name not in growing}
         return config.model_copy(update={"n": n, "options": fewer}).build().lower_bound_bits
 
 
@@ -154,7 +155,7 @@ def verify(
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"Cannot read the certificate {certificate}: {error}.") from error
     found = Certificate.from_json(text)
-    said = check(found, load_run(run or Path(found.step["source"])).model)
+    said = check(found, load_run(run or Path(found.step.source)).model)
     question = " ".join(found.query)
     print(
         f"Holds. Both texts end in state {found.state[:16]}..., and the model goes on with {said!r} after {question!r};"

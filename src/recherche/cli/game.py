@@ -100,7 +100,7 @@ def collision(
     from recherche._rng import numpy_generator
     from recherche.experiments.runs import load_run
     from recherche.games.automaton import Automaton
-    from recherche.games.certificates import certify
+    from recherche.games.certificates import NamedTask, certify
     from recherche.games.collisions import find_collision, is_exhaustive
     from recherche.games.families import family_of
     from recherche.games.quantisers import quantiser_of
@@ -117,16 +117,18 @@ def collision(
         raise typer.Exit(1)
     chosen = trained.config.task
     options = dict(chosen.options) | vocabulary_of(task)
-    named = {"name": chosen.name, "protocol": chosen.protocol, "options": options}
+    named = NamedTask(name=chosen.name, protocol=chosen.protocol, options=options)
     certificate = certify(automaton, pair, task=named, n=task.size, source=str(run))
     write_bytes(out, certificate.to_json().encode())
-    print(f"{out}: two texts in one state of {automaton.state_bits} bits; refuted: {certificate.claim}.")
+    print(f"{out}: two texts in one state of {certificate.step.state_bits} bits; refuted: {certificate.claim}.")
 
 
 def vocabulary_of(task: Any) -> dict[str, int]:
     """The options that keep the alphabet and the vocabulary of a task at another size."""
     known = {"n_names": "num_names", "n_symbols": "num_symbols", "n_numbers": "num_numbers"}
-    return {option: getattr(task, name) for option, name in known.items() if hasattr(task, option)}
+    sizes = {option: getattr(task, name) for option, name in known.items() if hasattr(task, option)}
+    ranges = zip(("n_keys", "n_values", "n_fillers"), getattr(task, "ranges", ()), strict=False)
+    return sizes | dict(ranges)
 
 
 def label_of(run: "Run") -> dict[str, Any]:

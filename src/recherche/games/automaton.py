@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float, Int, UInt8, UInt64
 from torch import Tensor
 
+from recherche._rng import numpy_generator
 from recherche.games.protocol import StatefulModel, write_message
 from recherche.games.quantisers import AbstractQuantiser
 from recherche.mixers.state import map_tensors, named_tensors
@@ -68,7 +69,7 @@ def state_hashes(state: Any) -> UInt64[np.ndarray, " s"]:
     """
     rows = _row_bytes(state)
     words = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 4))).view(np.uint32).astype(np.uint64)
-    multipliers = np.random.default_rng(0).integers(2**64, size=(2, words.shape[1] + 1), dtype=np.uint64)
+    multipliers = numpy_generator(0, "state-hashes").integers(2**64, size=(2, words.shape[1] + 1), dtype=np.uint64)
     high, low = (words @ row[1:] + row[0] >> np.uint64(32) for row in multipliers)
     return high << np.uint64(32) | low
 

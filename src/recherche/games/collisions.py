@@ -82,7 +82,7 @@ class _Tree:
             parts.append(part)
             read += len(part)
             if read >= 2 * seen or read == self.family.num_symbols**self.width:
-                for first, second in _equal_pairs(np.concatenate(parts)):
+                for first, second in _equal_pairs(np.concatenate(parts)).tolist():
                     if second >= seen:
                         yield self._symbols(first), self._symbols(second)
                 seen = read

@@ -50,7 +50,7 @@ class Family:
     """
 
     opening: Ids
-    segments: Int[np.ndarray, "m k t"]
+    segments: Int[np.ndarray, "m k j"]
     ask: Callable[[Symbols], Ids]
 
     @property
@@ -78,11 +78,11 @@ class Family:
         Raises:
             CertificateError: it is no text of the family.
         """
-        m, _, t = self.segments.shape
+        m, _, j = self.segments.shape
         start = len(self.opening)
-        if len(text) != start + m * t:
-            raise CertificateError(f"A text of the family has {start + m * t} tokens, this one has {len(text)}.")
-        equal = (self.segments == text[start:].reshape(m, 1, t)).all(axis=2)
+        if len(text) != start + m * j:
+            raise CertificateError(f"A text of the family has {start + m * j} tokens, this one has {len(text)}.")
+        equal = (self.segments == text[start:].reshape(m, 1, j)).all(axis=2)
         if not (text[:start] == self.opening).all() or not equal.any(axis=1).all():
             raise CertificateError("The text is none of the family: a token of it cannot stand where it does.")
         return equal.argmax(axis=1)
@@ -116,7 +116,7 @@ def right_answer(task: AbstractTask, tokens: tuple[str, ...]) -> str:
     if isinstance(task, IsTree):
         ends = [int(token) for token in tokens if token not in (BEGIN, "~", END_OF_DATA)]
         return task.solve({"edges": [list(edge) for edge in zip(ends[::2], ends[1::2], strict=True)]})
-    if isinstance(task, AbstractNumberTask):
+    if type(task) in _FAMILIES and isinstance(task, AbstractNumberTask):
         return task.solve(task.read_prompt(tokens))
     raise ConfigError(f"There is no family of texts of {type(task).__name__}.")
 

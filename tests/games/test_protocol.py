@@ -1,14 +1,16 @@
 """Bob knows what is in the bytes, and nothing else."""
 
+import hashlib
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
 from recherche.errors import StateError
-from recherche.games.protocol import fingerprint, receive, send, write_message
+from recherche.games.protocol import MAGIC, fingerprint, receive, send, write_message
 from recherche.games.quantisers import quantiser_of
 from recherche.mixers.state import named_tensors
 from recherche.models.config import AttentionLayer, LanguageModelConfig, MambaLayer
@@ -135,6 +137,53 @@ def test_a_damaged_message_is_refused(damage, message: str) -> None:
     model = model_of("mamba")
     with pytest.raises(StateError, match=message):
         receive(model, damage(send(model, tokens_of(), FLOAT32).data))
+
+
+def forged(change: Callable[[bytes], bytes]) -> bytes:
+    """A message with another body, whose digest fits."""
+    data = send(model_of("mamba"), tokens_of(), FLOAT32).data
+    body = change(data[len(MAGIC) + 32 :])
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda body: body[:8] + b"[" + body[9:], "header should be JSON"),
+        (lambda body: (2).to_bytes(8, "little") + b"[]" + body[8:], "header should be a JSON object"),
+        (lambda body: body.replace(b'"quantiser": "float32"', b'"quantisex": "float32"'), "KeyError: 'quantiser'"),
+        (lambda body: body.replace(b'"torch.float32"', b'"torch.float33"', 1), "AttributeError"),
+        (
+            lambda body: body.replace(b'"shape": [2, 32', b'"shape": [2, 33', 1),
+            "payload should be what its header says",
+        ),
+        (lambda body: body.replace(b"0.ssm/values", b"0.ssx/values", 1), "payload should be what its header says"),
+        (lambda body: body[:-9], "SafetensorError"),
+    ],
+    ids=[
+        "no JSON",
+        "no object",
+        "a field is missing",
+        "no such dtype",
+        "another shape",
+        "another tensor",
+        "cut payload",
+    ],
+)
+def test_a_message_that_was_forged_is_refused(change: Callable[[bytes], bytes], message: str) -> None:
+    """The digest is no signature: what is inside is looked at as well."""
+    with pytest.raises(StateError, match=message):
+        receive(model_of("mamba"), forged(change))
+
+
+def test_a_message_that_was_forged_into_itself_is_read() -> None:
+    assert receive(model_of("mamba"), forged(lambda body: body)) is not None
+
+
+def test_another_dtype_is_named() -> None:
+    data = send(model_of("mamba").double(), tokens_of(), quantiser_of("float64")).data
+    with pytest.raises(StateError, match="whose weights are float64 and not float32"):
+        receive(model_of("mamba"), data)
 
 
 def test_a_message_of_another_model_is_refused() -> None:

@@ -1,4 +1,7 @@
-"""`recherche state`: read a text once, keep the state, ask about it later."""
+"""`recherche state`: read a text once, keep the state, ask about it later.
+
+Alice saves, Bob asks: what passes between them is one file. Its bits are counted, not declared (`games.protocol`).
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +11,18 @@ import typer
 from recherche._files import write_bytes
 from recherche.errors import InputError, StateError
 
-state = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Read a text once, ask about it later.")
+HELP = """Read a text once, keep what the model knows of it, ask about it later: in another process, on another day.
+
+A state is all that a recurrent model carries from one token to the next. For Mamba it has the same size for every text;
+for attention it is the KV cache, and grows with the text. Alice saves it, Bob asks, and he has nothing but that file.
+
+[bold]Example[/bold]
+
+  recherche state save --run runs/m --text list.txt --out list.state --quantise int8
+  recherche state ask --run runs/m --state list.state --query "7"
+"""
+
+state = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=HELP)
 
 RunFolder = Annotated[Path, typer.Option(help="Folder of a trained cell.")]
 
@@ -21,6 +35,9 @@ def save(
     quantise: Annotated[str, typer.Option(help="float64, float32, bfloat16, int8, int4, or r3 .. r53.")] = "float32",
 ) -> None:
     """Let a model read a text, and write its state: all that it knows of the text.
+
+    The text is the first part of what the task shows, without its question: `recherche sample TASK` prints some. The
+    bits of the state are counted as they are sent; the header, which is the same for every text, is counted apart.
 
     [bold]Examples[/bold]
 
@@ -55,6 +72,8 @@ def ask(
 ) -> None:
     """Go on from a state with a query, and print what the model writes up to its answer.
 
+    The same state may be asked many questions; none of them changes it. It belongs to the weights that wrote it.
+
     [bold]Example[/bold]
 
       recherche state ask --run runs/m --state list.state --query "7"
@@ -62,6 +81,7 @@ def ask(
     from recherche.decoding import generate
     from recherche.experiments.runs import load_run
     from recherche.games.protocol import receive
+    from recherche.mixers.state import tensors_of
 
     trained = load_run(run)
     vocab = trained.task.vocab
@@ -73,11 +93,17 @@ def ask(
         data = state.read_bytes()
     except OSError as error:
         raise InputError(f"Cannot read the state {state}: {error}; write one with `recherche state save`.") from error
+    if not (question := query.split()):
+        raise InputError("A query needs at least one token, got none; give what follows the text, such as a position.")
+    carried = receive(trained.model, data)
+    rows = next(tensors_of(carried)).shape[0]
+    if rows != 1:
+        raise StateError(f"One query goes on from one text, but {state} holds {rows} of them; save each by itself.")
     [written] = generate(
         trained.model,
-        [vocab.encode(query.split())],
+        [vocab.encode(question)],
         stop_ids=vocab.encode(trained.task.answer_tokens).tolist(),
         max_new_tokens=max_new_tokens,
-        state=receive(trained.model, data),
+        state=carried,
     )
     print(" ".join(vocab.decode(written.tokens)))

@@ -45,7 +45,7 @@ _BATCH = """\
 lengths, then = (5, 23, 16), draw(3, 3, seed=1)
 mask = (torch.arange(23) < torch.tensor(lengths)[:, None]).long(){flip}
 tokens = draw(3, 23)
-padded = torch.zeros_like(tokens)
+padded = torch.full_like(tokens, model.config.get_text_config().vocab_size - 1)  # a token like others
 padded[mask.bool()] = torch.cat([row[:length] for row, length in zip(tokens, lengths)])
 """
 

@@ -131,7 +131,10 @@ def check_after_padding(subject: AbstractSubject, check: str, side: str) -> Find
 def _padded_batch(
     subject: AbstractSubject, side: str
 ) -> tuple[Int[Tensor, "b t"], Bool[Tensor, "b t"], Int[Tensor, "b n"], Float[Tensor, "b m v"]]:
-    """Tokens with padding, which of them are real, what comes then, and what each row gives alone."""
+    """Tokens with padding, which of them are real, what comes then, and what each row gives alone.
+
+    The padding is a token like others: one whose embedding is zero would hide that a model reads it.
+    """
     lengths, longest = (5, 23, 16), 23
     tokens, then = sample_tokens(subject, len(lengths), longest), sample_tokens(subject, len(lengths), 3, seed=1)
     alone = []
@@ -142,7 +145,7 @@ def _padded_batch(
     if side == "left":
         tokens = torch.stack([row.roll(longest - length) for row, length in zip(tokens, lengths, strict=True)])
         real = real.flip(1)
-    return tokens * real, real, then, torch.stack(alone)
+    return tokens.where(real, subject.vocab_size - 1), real, then, torch.stack(alone)
 
 
 def check_fork(subject: AbstractSubject, check: str) -> Finding:

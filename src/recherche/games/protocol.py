@@ -22,6 +22,7 @@ from typing import Any, Protocol, final, runtime_checkable
 
 import torch
 from jaxtyping import Int
+from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
@@ -99,6 +100,7 @@ def write_message(model: StatefulModel, state: Any, quantiser: AbstractQuantiser
     payload = save(parts)
     header = {
         "model": fingerprint(model),
+        "dtype": _dtype_of(model),
         "quantiser": quantiser.name,
         "tensors": tensors,
     }
@@ -115,18 +117,37 @@ def receive(model: StatefulModel, data: bytes) -> Any:
         StateError: not a message, of another version, damaged, or of another model.
     """
     header, payload = _open(data)
-    if header["model"] != fingerprint(model):
-        found = f"the state belongs to model {header['model']}"
+    if header.get("model") != fingerprint(model):
+        found = f"the state belongs to model {header.get('model')}"
+        if (dtype := header.get("dtype")) != _dtype_of(model):
+            found += f", whose weights are {dtype} and not {_dtype_of(model)}"
         raise StateError(f"Model {fingerprint(model)} was to go on, but {found}; use the run that wrote the state.")
-    quantiser, parts = quantiser_of(header["quantiser"]), load(payload)
-    tensors = {}
+    try:
+        tensors = _unpacked(header, load(payload))
+        batch = next(iter(tensors.values())).shape[0] if tensors else 1
+        return rebuild(model.init_state(batch), {path: part.to(model.device) for path, part in tensors.items()})
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError) as error:
+        raise StateError(
+            f"The state's payload should be what its header says, but it is not: {type(error).__name__}: {error}; "
+            "save the state again."
+        ) from error
+
+
+def _unpacked(header: dict[str, Any], parts: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of the state by their paths, at their own dtypes."""
+    quantiser, tensors = quantiser_of(header["quantiser"]), {}
     for path, facts in header["tensors"].items():
         own = {name.partition(_PART)[2]: part for name, part in parts.items() if name.partition(_PART)[0] == path}
         dtype = getattr(torch, facts["dtype"].removeprefix("torch."))
         tensor = own[""] if "" in own else quantiser.unpack(own, tuple(facts["shape"]))
-        tensors[path] = tensor.to(model.device, dtype)
-    batch = next(iter(tensors.values())).shape[0] if tensors else 1
-    return rebuild(model.init_state(batch), tensors)
+        tensors[path] = tensor.to(dtype)
+    return tensors
+
+
+def _dtype_of(model: StatefulModel) -> str:
+    """The number format of a model's weights."""
+    dtypes = {str(tensor.dtype).removeprefix("torch.") for tensor in model.state_dict().values()}
+    return " and ".join(sorted(dtypes))
 
 
 def fingerprint(model: StatefulModel) -> str:
@@ -154,4 +175,11 @@ def _open(data: bytes) -> tuple[dict[str, Any], bytes]:
     if hashlib.sha256(body).digest() != digest:
         raise StateError("The state is truncated or was changed: its digest does not fit its content; save it again.")
     (length,) = _LENGTH.unpack(body[: _LENGTH.size])
-    return json.loads(body[_LENGTH.size : _LENGTH.size + length]), body[_LENGTH.size + length :]
+    text, payload = body[_LENGTH.size : _LENGTH.size + length], body[_LENGTH.size + length :]
+    try:
+        header = json.loads(text)
+    except ValueError as error:
+        raise StateError(f"The state's header should be JSON, but it is not: {error}; save the state again.") from error
+    if not isinstance(header, dict):
+        raise StateError("The state's header should be a JSON object, but it is another value; save the state again.")
+    return header, payload

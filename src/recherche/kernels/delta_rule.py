@@ -1,8 +1,9 @@
-"""The gated delta rule in chunks of matrix products: a state that replaces what it holds under a key.
+"""The gated delta rule, compiled or in chunks of matrix products: a state that replaces what it holds under a key.
 
     S_t = a_t (I - b_t k_t k_t^T) S_{t-1} + b_t k_t v_t^T        y_t = S_t^T q_t        a_t = exp(log_decay_t)
 
-The products of I - b k k^T within a chunk have the compact form of Householder reflections. With c the running sum of
+On the CPU compiled loops do it token by token (`delta_recurrence`), save for large heads. Elsewhere, the products of
+I - b k k^T within a chunk have the compact form of Householder reflections. With c the running sum of
 log_decay, G_ij = exp(c_i - c_j) and B = diag(b),
 
     T  = (I + strictly lower part of B (K K^T * G))^(-1) B          one triangular solve
@@ -20,7 +21,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from recherche.kernels.bridge import has_compiled_path
 from recherche.kernels.decayed_attention import pairwise_decay
+from recherche.kernels.delta_recurrence import delta_recurrence
+
+_LARGEST_HEAD = 8192
+"""Numbers in a head's state up to which compiled loops beat matrix products."""
 
 _CHUNK = 32
 
@@ -37,6 +43,19 @@ def delta_rule(
     Args:
         gates: write strengths b, and log_decay, at most 0.
     """
+    if has_compiled_path(q) and state[0, 0].numel() <= _LARGEST_HEAD:
+        return delta_recurrence(q, k, v, (gates[0], gates[1].exp()), state)
+    return in_chunks(q, k, v, gates, state)
+
+
+def in_chunks(
+    q: Float[Tensor, "b h t k"],
+    k: Float[Tensor, "b h t k"],
+    v: Float[Tensor, "b h t m"],
+    gates: tuple[Float[Tensor, "b h t 1"], Float[Tensor, "b h t 1"]],
+    state: Float[Tensor, "b h k m"],
+) -> tuple[Float[Tensor, "b h t m"], Float[Tensor, "b h k m"]]:
+    """The same in torch alone, as matrix products."""
     outputs = []
     for q_c, k_c, v_c, b_c, log_c in zip(*(x.split(_CHUNK, dim=2) for x in (q, k, v, *gates)), strict=True):
         total = log_c.cumsum(dim=2)

@@ -20,7 +20,7 @@ from recherche.models.language_model import LanguageModel
 from recherche.models.sizes import model_config
 from recherche.tasks import Index
 
-NUM_TEXTS, BATCH = 32, 256
+NUM_TEXTS, BATCH = 512, 256
 
 
 def from_states(model: LanguageModel, task: Index, dealt: Deal) -> int:
@@ -39,7 +39,7 @@ def rereading(model: LanguageModel, dealt: Deal) -> int:
 
 
 def lines() -> Iterator[Line]:
-    for n in (128, 256):
+    for n in (64, 256):
         task = Index(n=n)
         model = LanguageModel(model_config("mamba", "quick-cot", vocab_size=len(task.vocab)))
         dealt = deal(task, np.random.default_rng(0), NUM_TEXTS)

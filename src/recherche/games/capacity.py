@@ -15,20 +15,23 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from recherche.decoding import generate
 from recherche.games.deals import Deal, deal
 from recherche.games.information import recovered_bits
 from recherche.games.protocol import StatefulModel, receive, send
 from recherche.games.quantisers import AbstractQuantiser
-from recherche.mixers.state import select_rows
+from recherche.mixers.state import state_bits
 from recherche.tasks.base import AbstractTask
+from recherche.vocab import Vocab
 
 SOLVED = 0.95
 """A model holds a text of length n if its answers about it are right at least this often."""
 
 _NO_ANSWER = -1
+_TEXTS_AT_ONCE, _BYTES_AT_ONCE = 512, 2**26
+"""States that Bob goes on from side by side: enough to fill the processor, few enough for its memory."""
 
 
 @final
@@ -57,6 +60,39 @@ class Capacity:
     num_texts: int
     errors: tuple[float, ...]
 
+    @classmethod
+    def of(
+        cls,
+        wrong: Bool[np.ndarray, "s m"],
+        *,
+        n: int,
+        quantiser: str,
+        message_bits: int,
+        num_symbols: int,
+        bits_needed: float = 0.0,
+    ) -> "Capacity":
+        """What the wrong answers (true) to m questions about each of s texts show.
+
+        Args:
+            message_bits: bits of the messages about all texts together.
+            bits_needed: the task's own bound, where that is more than what was dealt.
+        """
+        num_texts, num_questions = wrong.shape
+        bits_dealt = float(num_questions * np.log2(num_symbols))
+        certain, estimated = recovered_bits(wrong.sum(axis=0), num_texts, num_symbols)
+        return cls(
+            n=n,
+            quantiser=quantiser,
+            message_bits=message_bits // num_texts,
+            bits_recovered=certain,
+            bits_estimated=estimated,
+            bits_dealt=bits_dealt,
+            bits_needed=max(bits_needed, bits_dealt),
+            accuracy=float(1 - wrong.mean()),
+            num_texts=num_texts,
+            errors=tuple(wrong.mean(axis=0).tolist()),
+        )
+
     @property
     def bits_per_state_bit(self) -> float:
         """Bits recovered for each bit sent."""
@@ -74,68 +110,83 @@ def measure_capacity(
     quantiser: AbstractQuantiser,
     generator: np.random.Generator,
     num_texts: int = 1000,
-    batch_size: int = 2048,
+    vocab: Vocab | None = None,
 ) -> Capacity:
     """Play the game of a task.
 
     Args:
         num_texts: more texts, narrower limits.
-        batch_size: questions that Bob answers side by side.
+        vocab: the model's own, if it is not the task's.
 
     Raises:
         ConfigError: there is no game for the task.
         StateError: the model's state is not finite.
+        VocabError: the model has no word for a token of the task.
     """
     dealt = deal(task, generator, num_texts)
-    num_questions = dealt.questions.shape[1]
-    stride = max(1, batch_size // num_questions)
-    stop_ids = task.vocab.encode(task.answer_tokens).tolist()
+    if vocab is not None:
+        dealt = dealt.translated(task.vocab, vocab)
+    stop_ids = [i for i, token in enumerate((vocab or task.vocab).tokens) if token in set(task.answer_tokens)]
     answers, message_bits = [], 0
+    stride = _texts_at_once(model, torch.from_numpy(dealt.texts[:1]))
     for start in range(0, num_texts, stride):
         rows = slice(start, start + stride)
         message = send(model, torch.from_numpy(dealt.texts[rows]), quantiser)
         message_bits += message.message_bits
         state = receive(model, message.data)
         answers.append(ask(model, state, dealt.questions[rows], deal=dealt, stop_ids=stop_ids))
-    wrong = (np.concatenate(answers) != dealt.answers).reshape(num_texts, -1)
-    bits_dealt = float(wrong.shape[1] * np.log2(dealt.num_symbols))
-    certain, estimated = recovered_bits(wrong.sum(axis=0), num_texts, dealt.num_symbols)
-    return Capacity(
+    return Capacity.of(
+        (np.concatenate(answers) != dealt.answers).reshape(num_texts, -1),
         n=task.size,
         quantiser=quantiser.name,
-        message_bits=message_bits // num_texts,
-        bits_recovered=certain,
-        bits_estimated=estimated,
-        bits_dealt=bits_dealt,
-        bits_needed=max(task.lower_bound_bits, bits_dealt),
-        accuracy=float(1 - wrong.mean()),
-        num_texts=num_texts,
-        errors=tuple(wrong.mean(axis=0).tolist()),
+        message_bits=message_bits,
+        num_symbols=dealt.num_symbols,
+        bits_needed=task.lower_bound_bits,
     )
+
+
+@torch.inference_mode()
+def _texts_at_once(model: StatefulModel, text: Int[torch.Tensor, "1 t"]) -> int:
+    _, state = model.prefill(text.to(model.device))
+    return min(_TEXTS_AT_ONCE, max(1, 8 * _BYTES_AT_ONCE // max(1, state_bits(state))))
 
 
 @torch.inference_mode()
 def ask(
     model: StatefulModel, state: Any, questions: Int[np.ndarray, "s q j"], *, deal: Deal, stop_ids: Sequence[int]
 ) -> Int[np.ndarray, "s q a"]:
-    """Bob's answers, -1 where he gives none; every question starts from the state of its text."""
-    s, q, j = questions.shape
+    """Bob's answers, -1 where he gives none; every question, about all texts at once, starts from the same state."""
+    answers = [
+        _answer(model, state, torch.from_numpy(questions[:, i]), deal=deal, stop_ids=stop_ids)
+        for i in range(questions.shape[1])
+    ]
+    return np.stack(answers, axis=1)
+
+
+def _answer(
+    model: StatefulModel, state: Any, questions: Int[torch.Tensor, "s j"], *, deal: Deal, stop_ids: Sequence[int]
+) -> Int[np.ndarray, "s a"]:
+    """The answer to one question about the text of each row of a state."""
     num_symbols = deal.answers.shape[2]
-    repeated = select_rows(state, torch.arange(s, device=model.device).repeat_interleave(q))
+    if deal.budget == 1:
+        for column in questions.T.contiguous().to(model.device):
+            logits, state = model.step(column, state)
+        chosen = logits.argmax(dim=1).cpu().numpy()
+        return np.where(np.isin(chosen, stop_ids), chosen, _NO_ANSWER)[:, None]
     generations = generate(
         model,
-        list(questions.reshape(s * q, j)),
+        list(questions.numpy()),
         stop_ids=stop_ids if num_symbols == 1 else (),
         max_new_tokens=deal.budget,
-        state=repeated,
+        state=state,
     )
-    answers = np.full((s * q, num_symbols), _NO_ANSWER)
+    answers = np.full((len(questions), num_symbols), _NO_ANSWER)
     for row, generation in zip(answers, generations, strict=True):
         if num_symbols > 1:
             row[:] = generation.tokens
         elif generation.answer is not None:
             row[0] = generation.answer
-    return answers.reshape(s, q, num_symbols)
+    return answers
 
 
 def capacity_curve(

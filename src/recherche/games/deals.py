@@ -16,7 +16,7 @@ Reference: Wen, Dang & Lyu (2024), proofs of Theorems 4.6 and 4.7, https://arxiv
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
 from typing import Any, final
@@ -27,7 +27,7 @@ from jaxtyping import Int
 from recherche.errors import ConfigError
 from recherche.tasks import MQAR, CGram, Copying, Counting, Index, IsTree, Recall
 from recherche.tasks.base import AbstractTask
-from recherche.vocab import BEGIN, END_OF_DATA, NO, YES
+from recherche.vocab import BEGIN, END_OF_DATA, NO, YES, Vocab
 
 Ids = Int[np.ndarray, "s _"]
 
@@ -50,6 +50,22 @@ class Deal:
     answers: Int[np.ndarray, "s q a"]
     num_symbols: int
     budget: int = 1
+
+    @property
+    def length(self) -> int:
+        """Tokens of a text with a question and all that Bob may write."""
+        return self.texts.shape[1] + self.questions.shape[2] + self.budget
+
+    def translated(self, vocab: Vocab, other: Vocab) -> "Deal":
+        """The same round in the ids of another vocabulary.
+
+        Raises:
+            VocabError: the other has no word for a token.
+        """
+        table = np.zeros(len(vocab), dtype=np.int64)
+        for used in np.unique(np.concatenate([part.ravel() for part in (self.texts, self.questions, self.answers)])):
+            table[used] = other.id_of(vocab.tokens[used])
+        return replace(self, texts=table[self.texts], questions=table[self.questions], answers=table[self.answers])
 
 
 def deal(task: AbstractTask, generator: np.random.Generator, num_texts: int) -> Deal:

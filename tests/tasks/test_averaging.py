@@ -2,10 +2,11 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import log2
 
+import numpy as np
 import pytest
 
 from recherche.errors import ConfigError
-from recherche.tasks.averaging import Averaging, sum_distribution
+from recherche.tasks.averaging import Averaging, sum_distribution, tally
 
 
 @pytest.mark.parametrize(("q", "n_values"), [(1, 2), (2, 3), (3, 4)])
@@ -28,6 +29,22 @@ def test_positions_differ_and_increase_and_all_are_asked():
     positions = [task.example(key).problem["positions"] for key in range(100)]
     assert all(a < b < c for a, b, c in positions)
     assert {position for chosen in positions for position in chosen} == {1, 2, 3, 4, 5}
+
+
+def test_a_chain_of_thought_is_a_tally():
+    task = Averaging.configured(n=6, protocol="cot")
+    for key in range(100):
+        example = task.example(key)
+        numbers = [example.problem["numbers"][position - 1] for position in example.problem["positions"]]
+        assert "".join(example.target) == "".join("~" * number + "-" for number in numbers) + example.answer
+        assert all(example.loss_mask)
+
+
+@pytest.mark.parametrize("chosen", [np.empty((0, 3), np.int64), np.array([[4, 1, 2], [1, 1, 1]])], ids=len)
+def test_tallies_are_as_wide_as_the_longest(chosen):
+    marks = tally(chosen)
+    assert (marks != 0).sum(axis=1).tolist() == (chosen.sum(axis=1) + 3).tolist()
+    assert marks.shape[1] == max(chosen.sum(axis=1) + 3, default=0)
 
 
 @pytest.mark.parametrize(

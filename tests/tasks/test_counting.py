@@ -7,6 +7,7 @@ import pytest
 from recherche.errors import ConfigError
 from recherche.queries import Count
 from recherche.tasks.counting import Counting
+from recherche.tasks.protocols import WorkedAnswer
 
 
 def test_the_count_is_at_the_threshold():
@@ -41,6 +42,17 @@ def test_the_bound_is_linear_in_n():
     assert Counting(n=256).lower_bound_bits > 160
 
 
+@pytest.mark.parametrize("n_symbols", [2, 9])
+def test_a_chain_of_thought_writes_the_positions_in_order(n_symbols):
+    task = Counting.configured(n=9, protocol="cot", n_symbols=n_symbols)
+    for key in range(100):
+        example = task.example(key)
+        tokens, value = example.problem["tokens"], example.problem["value"]
+        places = [str(i) for i, token in enumerate(tokens, start=1) if token == value]
+        assert example.target == (*places, example.answer)
+        assert all(example.loss_mask)
+
+
 def test_a_value_and_a_threshold_are_asked_for():
     assert Counting(n=8).read_query(("7", "2")) == Count("7", 2)
 
@@ -51,6 +63,7 @@ def test_a_value_and_a_threshold_are_asked_for():
         ({"n": 1}, "at least 2 tokens, got n = 1"),
         ({"n": 8, "n_symbols": 1}, "at least 2 different tokens, got 1"),
         ({"n": 20, "n_symbols": 2, "n_numbers": 9}, "Counting needs 10 numbers, got n_numbers = 9"),
+        ({"n": 20, "n_numbers": 19, "protocol": WorkedAnswer()}, "Counting needs 20 numbers, got n_numbers = 19"),
     ],
 )
 def test_impossible_sizes_are_refused(options, message):

@@ -4,7 +4,8 @@
 
 The answer is q times the average, the sum, so that it is an exact integer. The positions are different and in
 increasing order. (The original asks for the average at every position, each with its own q positions; here one question
-is asked.)
+is asked.) A chain of thought is a tally, since a number would end the text: for each position as many `~` as its number
+says and a `-`, and then the sum; above, ~ - ~ ~ ~ ~ - 5.
 
     >>> Averaging(n=4, q=2).solve({"numbers": [3, 1, 4, 1], "positions": [2, 3]})
     '5'
@@ -28,9 +29,9 @@ from recherche.kernels.compiled import compiled
 from recherche.kernels.random import below, permutation, stream
 from recherche.queries import Query
 from recherche.tasks.number_task import AbstractNumberTask, prompts_of, refuse_query, require
-from recherche.tasks.protocols import AbstractAnswer, DirectAnswer, Lookup
+from recherche.tasks.protocols import AbstractAnswer, DirectAnswer, Lookup, WorkedAnswer
 from recherche.tasks.rows import Prompts, Targets
-from recherche.tasks.symbols import FAILED_ID
+from recherche.tasks.symbols import EDGE_ID, FAILED_ID, RECORD_ID
 
 
 @final
@@ -46,7 +47,9 @@ class Averaging(AbstractNumberTask):
     """
 
     key: ClassVar[str] = "averaging"
-    protocols: ClassVar[MappingProxyType[str, AbstractAnswer]] = MappingProxyType({"direct": DirectAnswer()})
+    protocols: ClassVar[MappingProxyType[str, AbstractAnswer]] = MappingProxyType(
+        {"direct": DirectAnswer(), "cot": WorkedAnswer()}
+    )
     n: int = 16
     protocol: AbstractAnswer = field(default_factory=DirectAnswer)
     q: int = 3
@@ -71,8 +74,8 @@ class Averaging(AbstractNumberTask):
 
     @property
     def max_length(self) -> int:
-        """`<s>`, the list, the positions and the sum."""
-        return self.n + self.q + 2
+        """`<s>`, the list, the positions and the target."""
+        return self.n + self.q + 1 + self.protocol.max_target(0, self.q * (self.n_values + 1))
 
     @property
     def chance(self) -> float:
@@ -103,8 +106,9 @@ class Averaging(AbstractNumberTask):
     def rows(self, keys: UInt64[np.ndarray, " b"]) -> tuple[Prompts, Targets]:
         """Uniform numbers, uniform positions."""
         numbers, positions = draw(keys, self.n, self.n_values, self.q)
-        sums = np.take_along_axis(numbers, positions - 1, axis=1).sum(axis=1) + FAILED_ID
-        lookup = Lookup(positions[:, :0], sums, sums)
+        chosen = np.take_along_axis(numbers, positions - 1, axis=1)
+        sums = chosen.sum(axis=1) + FAILED_ID
+        lookup = Lookup(positions[:, :0], sums, sums, (tally(chosen), sums - FAILED_ID + self.q))
         return prompts_of(numbers + FAILED_ID, positions + FAILED_ID), self.protocol.write(lookup)
 
     def read_prompt(self, prompt: tuple[str, ...]) -> dict[str, Any]:
@@ -151,3 +155,18 @@ def draw(
             numbers[row, i] = 1 + below(state, n_values)
         positions[row] = np.sort(permutation(state, n)[:q]) + 1
     return numbers, positions
+
+
+@compiled
+def tally(chosen: Int64[np.ndarray, "b q"]) -> Int64[np.ndarray, "b w"]:
+    """As many `~` as each number says and a `-` after them, for each row; 0 after the last."""
+    n_rows, q = chosen.shape
+    marks = np.zeros((n_rows, chosen.sum(axis=1).max() + q if n_rows else 0), np.int64)
+    for row in range(n_rows):
+        end = 0
+        for i in range(q):
+            marks[row, end : end + chosen[row, i]] = EDGE_ID
+            end += chosen[row, i]
+            marks[row, end] = RECORD_ID
+            end += 1
+    return marks

@@ -2,7 +2,8 @@
 
     prompt  <s> 3 1 1 3 1 1 2       target  YES      (1 occurs three times, which is more than 2)
 
-Drawn at the threshold: v occurs exactly t or t + 1 times, by a fair coin, with t uniform in 1..n // 2.
+Drawn at the threshold: v occurs exactly t or t + 1 times, by a fair coin, with t uniform in 1..n // 2. A chain of
+thought writes the positions of v, from the first to the last: above, 2 3 5 YES.
 
     >>> Counting(n=5).solve({"tokens": [3, 1, 1, 3, 1], "value": 1, "threshold": 2})
     'YES'
@@ -24,7 +25,7 @@ from recherche.kernels.compiled import compiled
 from recherche.kernels.random import below, shuffle, stream
 from recherche.queries import Count, Query
 from recherche.tasks.number_task import AbstractNumberTask, prompts_of, refuse_query, require
-from recherche.tasks.protocols import AbstractAnswer, DirectAnswer, Lookup, SearchAnswer
+from recherche.tasks.protocols import AbstractAnswer, DirectAnswer, Lookup, SearchAnswer, WorkedAnswer
 from recherche.tasks.rows import Prompts, Targets
 from recherche.tasks.symbols import FAILED_ID, NO_ID, YES_ID
 from recherche.vocab import NO, YES
@@ -43,7 +44,7 @@ class Counting(AbstractNumberTask):
 
     key: ClassVar[str] = "counting"
     protocols: ClassVar[MappingProxyType[str, AbstractAnswer]] = MappingProxyType(
-        {"direct": DirectAnswer(), "retrieval": SearchAnswer()}
+        {"direct": DirectAnswer(), "cot": WorkedAnswer(), "retrieval": SearchAnswer()}
     )
     n: int = 16
     protocol: AbstractAnswer = field(default_factory=DirectAnswer)
@@ -55,10 +56,9 @@ class Counting(AbstractNumberTask):
         require(
             self.num_symbols >= 2, f"Counting needs at least 2 different tokens, got {self.num_symbols}; set n_symbols."
         )
-        needed = max(self.n // 2, self.num_symbols)
         require(
-            self.num_numbers >= needed,
-            f"Counting needs {needed} numbers, got n_numbers = {self.num_numbers}; raise it.",
+            self.num_numbers >= self._largest_number,
+            f"Counting needs {self._largest_number} numbers, got n_numbers = {self.num_numbers}; raise it.",
         )
 
     @property
@@ -69,7 +69,12 @@ class Counting(AbstractNumberTask):
     @property
     def num_numbers(self) -> int:
         """How many numbers the vocabulary names."""
-        return max(self.n // 2, self.num_symbols) if self.n_numbers is None else self.n_numbers
+        return self._largest_number if self.n_numbers is None else self.n_numbers
+
+    @property
+    def _largest_number(self) -> int:
+        """Of tokens, thresholds and the positions that a chain of thought writes."""
+        return max(self.num_symbols, self.n if self.protocol.name == "cot" else self.n // 2)
 
     @property
     def answer_tokens(self) -> tuple[str, ...]:
@@ -79,7 +84,7 @@ class Counting(AbstractNumberTask):
     @property
     def max_length(self) -> int:
         """`<s>`, the list, value and threshold, and the target."""
-        return self.n + 3 + self.protocol.max_target(2)
+        return self.n + 3 + self.protocol.max_target(2, self.n // 2 + 1)
 
     @property
     def chance(self) -> float:
@@ -114,7 +119,10 @@ class Counting(AbstractNumberTask):
         ids = question + FAILED_ID
         found = np.where(more, ids[:, 0], FAILED_ID)
         answers = np.where(more, YES_ID, NO_ID)
-        return prompts_of(tokens + FAILED_ID, ids), self.protocol.write(Lookup(ids, found, answers))
+        occurs = tokens == question[:, :1]
+        places = np.argsort(~occurs, axis=1, kind="stable")[:, : self.n // 2 + 1] + 1 + FAILED_ID
+        lookup = Lookup(ids, found, answers, (places, occurs.sum(axis=1)))
+        return prompts_of(tokens + FAILED_ID, ids), self.protocol.write(lookup)
 
     def read_prompt(self, prompt: tuple[str, ...]) -> dict[str, Any]:
         """The list, the token and the threshold."""

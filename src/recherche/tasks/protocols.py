@@ -1,7 +1,12 @@
-"""How one question about a list of tokens may be answered: at once, or after a search that is really run.
+"""How one question about a list of tokens may be answered: at once, after a search that is really run, or worked out.
 
     DirectAnswer   a
     SearchAnswer   <StartSearch> query <EndSearch> r a      r is what the search returns, FAILED if nothing
+    WorkedAnswer   w1 ... wj a                              what leads to the answer, written down (chain of thought)
+
+A chain of thought means something where an answer takes several looks: counting writes the places it has found,
+averaging a tally, istree its tour. Index, recall, mqar, cgram, induction and a machine step are one look each, and what
+that finds is the answer or names it; copying and selective copying write the list itself. They have none.
 
 Reference: Wen, Dang & Lyu (2024), Section 5.1, https://arxiv.org/abs/2402.18510
 """
@@ -13,7 +18,7 @@ from typing import ClassVar, final
 import numpy as np
 from jaxtyping import Int64
 
-from recherche.tasks.rows import Targets
+from recherche.tasks.rows import Targets, append_rows
 from recherche.tasks.symbols import END_ID, START_ID
 
 
@@ -26,11 +31,13 @@ class Lookup:
         query: what the model writes between the markers.
         found: what the search returns.
         answers: the right answers.
+        work: what leads to them, and how many tokens of it each row has; None where nothing does.
     """
 
     query: Int64[np.ndarray, "b j"]
     found: Int64[np.ndarray, " b"]
     answers: Int64[np.ndarray, " b"]
+    work: tuple[Int64[np.ndarray, "b w"], Int64[np.ndarray, " b"]] | None = None
 
 
 class AbstractAnswer(ABC):
@@ -40,8 +47,8 @@ class AbstractAnswer(ABC):
     uses_search: ClassVar[bool]
 
     @abstractmethod
-    def max_target(self, query_length: int) -> int:
-        """The number of tokens of a target."""
+    def max_target(self, query_length: int, work_length: int = 0) -> int:
+        """The most tokens of a target, for a query and for work of at most these lengths."""
 
     @abstractmethod
     def write(self, lookup: Lookup) -> Targets:
@@ -56,7 +63,7 @@ class DirectAnswer(AbstractAnswer):
     name: ClassVar[str] = "direct"
     uses_search: ClassVar[bool] = False
 
-    def max_target(self, query_length: int) -> int:
+    def max_target(self, query_length: int, work_length: int = 0) -> int:
         """One token."""
         return 1
 
@@ -74,7 +81,7 @@ class SearchAnswer(AbstractAnswer):
     name: ClassVar[str] = "retrieval"
     uses_search: ClassVar[bool] = True
 
-    def max_target(self, query_length: int) -> int:
+    def max_target(self, query_length: int, work_length: int = 0) -> int:
         """The query, two markers, the result and the answer."""
         return query_length + 4
 
@@ -87,3 +94,27 @@ class SearchAnswer(AbstractAnswer):
         loss_mask = np.ones(tokens.shape, np.bool_)
         loss_mask[:, query_length + 2] = False
         return Targets(tokens, loss_mask, np.full(n_rows, tokens.shape[1]))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WorkedAnswer(AbstractAnswer):
+    """What leads to the answer, then the answer: a chain of thought."""
+
+    name: ClassVar[str] = "cot"
+    uses_search: ClassVar[bool] = False
+
+    def max_target(self, query_length: int, work_length: int = 0) -> int:
+        """The work and the answer."""
+        return work_length + 1
+
+    def write(self, lookup: Lookup) -> Targets:
+        """All of it is the model's own."""
+        assert lookup.work is not None
+        work, lengths = lookup.work
+        shape = (len(work), work.shape[1] + 1)
+        tokens, loss_mask = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
+        answers = lookup.answers[:, None]
+        append_rows(tokens, loss_mask, np.zeros_like(lengths), work, np.ones(work.shape, np.bool_), lengths)
+        append_rows(tokens, loss_mask, lengths, answers, np.ones(answers.shape, np.bool_), np.ones_like(lengths))
+        return Targets(tokens, loss_mask, lengths + 1)

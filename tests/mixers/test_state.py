@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from recherche.errors import StateError
-from recherche.mixers.state import bits_by_layer, concatenate, map_tensors, select_rows, state_bits, tensors_of
+from recherche.mixers.state import (
+    StateShapes,
+    bits_by_layer,
+    concatenate,
+    map_tensors,
+    select_rows,
+    state_bits,
+    tensors_of,
+)
 
 
 class Pair(NamedTuple):
@@ -54,3 +62,26 @@ def test_bits_are_broken_down_by_layer():
     layers = (Pair(torch.zeros(2, 3), torch.zeros(2, 1)), torch.zeros(2, 5))
     assert bits_by_layer(layers) == (4 * 32, 5 * 32)
     assert sum(bits_by_layer(layers)) == state_bits(layers)
+
+
+@pytest.mark.parametrize(
+    ("other", "fits"),
+    [
+        (Pair(torch.ones(7, 3), torch.ones(7, 2)), True),
+        (Pair(torch.ones(7, 3), torch.ones(7, 5)), False),
+        (Pair(torch.ones(7, 3), torch.ones(7, 2, 1)), False),
+        (Pair(torch.ones(7, 3), None), False),
+        (Pair(torch.ones(7, 3), torch.ones(7, 2), torch.ones(7, 1)), False),
+        ((torch.ones(7, 3), torch.ones(7, 2)), False),
+    ],
+    ids=["another batch", "another size", "another rank", "a tensor less", "a tensor more", "another kind"],
+)
+def test_shapes_tell_kinds_of_states_apart(other, fits):
+    assert StateShapes(state(1)[0]).fit(other) == fits
+
+
+def test_a_growing_state_may_grow_along_one_axis_and_have_more_tensors():
+    empty = StateShapes(Pair(torch.ones(1, 4, 0), torch.ones(1, 0, 2)), free_axes=1)
+    assert empty.fit(Pair(torch.ones(1, 4, 9), torch.ones(1, 9, 2), torch.ones(1, 9)))
+    assert not empty.fit(Pair(torch.ones(1, 5, 9), torch.ones(1, 9, 2)))
+    assert str(empty) == "Pair (4, 0) (0, 2)"

@@ -115,6 +115,26 @@ def test_a_state_of_another_model_is_refused():
         lm.step(x[:, 0], lm.init_state(3)[:1])
 
 
+OTHERS = {
+    "another kind": (PATTERNS["attention first"], r"Layer 0 has a state of \w+State .*, got KVState"),
+    "another size": (
+        (MambaLayer(d_state=5), AttentionLayer(n_heads=2, d_ffn=32)),
+        r"Layer 0 has a state of .*4\), got .*5\)",
+    ),
+    "other heads": (
+        (MambaLayer(d_state=4), AttentionLayer(n_heads=4, d_ffn=32)),
+        r"Layer 1 has a state of KVState \(2, 0, 8\) \(2, 0, 8\), got KVState \(4, 13, 4\)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("layers", "message"), OTHERS.values(), ids=OTHERS)
+def test_a_state_of_another_kind_of_model_is_refused(layers, message):
+    _, state = model(layers).prefill(tokens())
+    with pytest.raises(StateError, match=message):
+        model().step(tokens()[:, 0], state)
+
+
 def test_a_state_of_another_batch_is_refused():
     lm, x = model(), tokens()
     with pytest.raises(StateError, match="holds 2 rows, got tokens of 3"):

@@ -5,7 +5,8 @@ functions serves both. Everything else inside a state is bookkeeping without inf
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from operator import ne
+from typing import TypeVar, final
 
 import torch
 from jaxtyping import Int
@@ -82,6 +83,38 @@ def concatenate(states: Sequence[S]) -> S:
         )
     joined = iter([torch.cat(column) for column in zip(*tensors, strict=True)])
     return map_tensors(lambda _: next(joined), states[0])
+
+
+@final
+class StateShapes:
+    """The kind of a layer's state and the shapes of its tensors, whatever the batch."""
+
+    def __init__(self, state: object, *, free_axes: int = 0) -> None:
+        """Look at one state of the kind.
+
+        Args:
+            free_axes: along how many axes a tensor may be larger or smaller; 1 for a state that grows.
+        """
+        self.kind = type(state)
+        self.shapes = tuple(tuple(tensor.shape[1:]) for tensor in tensors_of(state))
+        self.free_axes = free_axes
+
+    def fit(self, state: object) -> bool:
+        """Whether `state` is of this kind and these shapes; a state that has grown may have more tensors too.
+
+        >>> empty = StateShapes((torch.zeros(1, 4, 0, 16),), free_axes=1)
+        >>> empty.fit((torch.zeros(3, 4, 7, 16),)), empty.fit((torch.zeros(3, 2, 7, 16),))
+        (True, False)
+        """
+        other = StateShapes(state)
+        more = len(other.shapes) - len(self.shapes)
+        if self.kind is not other.kind or not 0 <= more <= more * self.free_axes:
+            return False
+        pairs = zip(self.shapes, other.shapes, strict=False)
+        return all(len(a) == len(b) and sum(map(ne, a, b)) <= self.free_axes for a, b in pairs)
+
+    def __str__(self) -> str:
+        return f"{self.kind.__name__} {' '.join(map(str, self.shapes))}"
 
 
 def state_bits(state: object) -> int:

@@ -19,7 +19,7 @@ from torch.nn.functional import embedding, linear
 from recherche.errors import StateError
 from recherche.mixers.base import State
 from recherche.mixers.projection import Projection, generator_or_default, uniform
-from recherche.mixers.state import tensors_of
+from recherche.mixers.state import StateShapes, tensors_of
 from recherche.models.blocks import Block, RMSNorm
 from recherche.models.config import LanguageModelConfig
 from recherche.models.embeddings import LearnedEmbedding, LearnedHead
@@ -58,6 +58,10 @@ class LanguageModel(nn.Module):
             uniform(v, d, bound=1 / math.sqrt(d), generator=generator) if isinstance(config.head, LearnedHead) else None
         )
         self._scale_residual_branches()
+        self._state_shapes = tuple(
+            StateShapes(layer.mixer.init_state(1), free_axes=int(layer_config.state_grows))
+            for layer, layer_config in zip(self._blocks(), config.layers, strict=True)
+        )
 
     @property
     def device(self) -> torch.device:
@@ -99,7 +103,7 @@ class LanguageModel(nn.Module):
                 its logits mean nothing.
 
         Raises:
-            StateError: the state has not one part for each layer, or another batch.
+            StateError: the state is that of another model or of another batch.
         """
         state = self._checked(tokens, state)
         x = embedding(tokens, self.embedding)
@@ -115,7 +119,7 @@ class LanguageModel(nn.Module):
         """Read one token of each row: logits after it, and the state there.
 
         Raises:
-            StateError: the state has not one part for each layer, or another batch.
+            StateError: the state is that of another model or of another batch.
         """
         x_t = embedding(token, self.embedding)
         after = []
@@ -140,6 +144,12 @@ class LanguageModel(nn.Module):
                 f"A state of this model has {len(self.layers)} parts, one for each layer, got {len(state)}; "
                 "use a state that init_state, prefill or step of the same model returned."
             )
+        for number, (part, shapes) in enumerate(zip(state, self._state_shapes, strict=True)):
+            if not shapes.fit(part):
+                raise StateError(
+                    f"Layer {number} has a state of {shapes}, got {StateShapes(part)}; "
+                    "use a state that init_state, prefill or step of the same model returned."
+                )
         rows = next(tensors_of(state)).shape[0]
         if rows != tokens.shape[0]:
             raise StateError(

@@ -106,8 +106,9 @@ def _compared_readings(check: str, found: list[tuple[int, Reading]], expected: l
         worst = max(worst, error)
         if error > TOLERANCE and place is None:
             place = position, first_wrong_layer(reading, right[position])
-    position, layer = place or (None, None)
-    return Finding(check=check, passed=place is None, error=worst, position=position, layer=layer)
+    if place is None:
+        return Finding(check=check, passed=True, error=worst)
+    return Finding(check=check, passed=False, error=worst, position=place[0], layer=place[1])
 
 
 def first_wrong_layer(found: Reading, expected: Reading) -> int | None:

@@ -36,7 +36,8 @@ def test_positions_count_inside_the_cache(window, n_sinks):
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize(("window", "n_sinks"), [(3, 0), (1, 2), (7, 1)])
-def test_odd_windows_keep_the_contract(window, n_sinks, check):
+def test_odd_windows_keep_the_contract_in_chunks_longer_than_they_are(window, n_sinks, check, monkeypatch):
+    monkeypatch.setattr("recherche.mixers.sliding_window._CHUNK", 10)
     check(SlidingWindowLayer(window=window, n_sinks=n_sinks), 16)
 
 

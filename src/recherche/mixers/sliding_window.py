@@ -8,8 +8,8 @@
     state   keys, values and positions of s + w slots: token j lies in slot j if j < s, else in slot s + (j - s) mod w
 
 Positions count inside the window, as in StreamingLLM: towards a sink, a token further than s + w - 1 from the start
-acts as if it stood there, so no distance is larger than one seen in training. The text is read in chunks of at most w
-tokens, each against the slots and itself: time is linear in the text.
+acts as if it stood there, so no distance is larger than one seen in training. The text is read in chunks, each against
+the slots and itself: time is linear in the text.
 
 Reference: Xiao et al. (2023), Efficient Streaming Language Models with Attention Sinks, https://arxiv.org/abs/2309.17453
 """
@@ -29,6 +29,7 @@ from recherche.mixers.projection import Projection, generator_or_default
 from recherche.mixers.rotary import RotaryTable, rotate
 
 _EMPTY = -1
+_CHUNK = 48
 
 
 @final
@@ -106,8 +107,8 @@ class SlidingWindow(AbstractMixer):
         qkv = self.qkv_proj(x)
         is_padding = padding(x, lengths)[:, 0, :, 0]
         outputs = []
-        pieces = zip(qkv.split(self.config.window, dim=1), is_padding.split(self.config.window, dim=1), strict=True)
-        for piece, hidden in pieces:
+        chunk = max(_CHUNK, self.config.window)
+        for piece, hidden in zip(qkv.split(chunk, dim=1), is_padding.split(chunk, dim=1), strict=True):
             y, state = self._read(piece, hidden, state)
             outputs.append(y)
         return self.out_proj(torch.cat(outputs, dim=1)), state
@@ -115,7 +116,7 @@ class SlidingWindow(AbstractMixer):
     def _read(
         self, qkv: Float[Tensor, "b c e"], is_padding: Tensor, state: SlidingWindowState
     ) -> tuple[Float[Tensor, "b c d"], SlidingWindowState]:
-        """One chunk of at most `window` tokens."""
+        """One chunk."""
         n_sinks, window = self.config.n_sinks, self.config.window
         q, k, v = (to_heads(part, self.config.n_heads) for part in qkv.chunk(3, dim=-1))
         start = state.positions.amax(dim=1, keepdim=True).long() + 1
@@ -143,10 +144,11 @@ class SlidingWindow(AbstractMixer):
         is_padding: Tensor,
         state: SlidingWindowState,
     ) -> SlidingWindowState:
-        """The slots after a chunk; padding goes to a slot that is then thrown away."""
-        n_sinks, slots = self.config.n_sinks, state.positions.shape[1]
-        slot = torch.where(own < n_sinks, own, n_sinks + (own - n_sinks) % self.config.window)
-        slot = slot.masked_fill(is_padding, slots)
+        """The slots after a chunk; padding and what falls out of the window go to a slot that is then thrown away."""
+        n_sinks, slots, window = self.config.n_sinks, state.positions.shape[1], self.config.window
+        slot = torch.where(own < n_sinks, own, n_sinks + (own - n_sinks) % window)
+        after = own[:, :1] + (~is_padding).sum(dim=1, keepdim=True)
+        slot = slot.masked_fill(is_padding | ((own >= n_sinks) & (own < after - window)), slots)
         index = slot[:, None, :, None].expand_as(columns[0])
         keys, values = (
             torch.cat([old, torch.zeros_like(old[:, :, :1])], dim=2).scatter(2, index, new)[:, :, :slots]

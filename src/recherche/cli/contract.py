@@ -98,6 +98,7 @@ def subjects_of(runs: Sequence[Path], folders: Sequence[str], family: str) -> "I
 def _quiet_transformers() -> None:
     """Keep advice about missing kernels out of the report; what a model gets wrong is what is measured."""
     warnings.filterwarnings("ignore", module="transformers")
+    warnings.filterwarnings("ignore", message=".* is deprecated and will be removed", category=FutureWarning)
     try:
         from transformers.utils import logging
     except ImportError as error:
@@ -164,13 +165,15 @@ def markdown_of(results: "dict[str, list[Finding]]") -> Iterator[str]:
             cells.append(words if not finding.passed or not isfinite(finding.error) else number)
             if finding.passed is False:
                 cells[-1] = f"**{words}**"
+            elif finding.check == "growth":
+                cells[-1] = ", ".join(finding.note.split(", ")[:2])
         yield f"| {Path(name).name} | " + " | ".join(cells) + " |"
 
 
 def cell_of(finding: "Finding") -> tuple[str, str]:
     """What a cell says, and its style: ok, the relative error of a failure, or a dash for what does not apply."""
     if finding.check == "growth":
-        return finding.note.partition(",")[0].removeprefix("no cache is returned"), ""
+        return finding.note.partition(" ")[0].rstrip(","), ""
     if finding.passed is None:
         return "-", "dim"
     if finding.passed:

@@ -80,10 +80,11 @@ def test_a_point_that_cannot_be_run_is_named_before_anything_runs(tiny_sweep, ol
         parse_sweep(tiny_sweep.replace(old, new, 1), source="tiny").cells(0)
 
 
-def test_shipped_sweeps_are_grids_of_at_least_eight_mixers():
+def test_shipped_sweeps_can_be_run_and_those_of_recall_have_at_least_eight_mixers():
     assert set(shipped_sweeps()) >= {"recall-quick", "recall-zoology"}
     for name, text in shipped_sweeps().items():
-        assert len({cell.config.architecture for cell in parse_sweep(text, source=name).cells(0).values()}) >= 8
+        num_mixers = 8 if name.startswith("recall-") else 1
+        assert len({cell.config.architecture for cell in parse_sweep(text, source=name).cells(0).values()}) >= num_mixers
 
 
 def test_a_sweep_is_found_by_name_or_by_file(tiny_sweep, tmp_path):

@@ -84,7 +84,8 @@ def test_shipped_sweeps_can_be_run_and_those_of_recall_have_at_least_eight_mixer
     assert set(shipped_sweeps()) >= {"recall-quick", "recall-zoology"}
     for name, text in shipped_sweeps().items():
         num_mixers = 8 if name.startswith("recall-") else 1
-        assert len({cell.config.architecture for cell in parse_sweep(text, source=name).cells(0).values()}) >= num_mixers
+        cells = parse_sweep(text, source=name).cells(0)
+        assert len({cell.config.architecture for cell in cells.values()}) >= num_mixers
 
 
 def test_a_sweep_is_found_by_name_or_by_file(tiny_sweep, tmp_path):

@@ -12,7 +12,7 @@ from recherche.training.checkpoint import save_weights
 
 @pytest.fixture(scope="session")
 def untrained(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Folders of untrained models of Index with 8 numbers, by architecture and options of the task."""
+    """Folders of untrained models of Index with n = 8, by architecture and options of the task."""
     folder, made = tmp_path_factory.mktemp("untrained"), {}
 
     def run_of(architecture: str, **options: int) -> Path:
@@ -20,7 +20,7 @@ def untrained(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         if name not in made:
             values = default_config(architecture, "direct", 6).model_dump(mode="json")
             values["task"] = {"name": "index", "n": 8, "protocol": "direct", "options": options}
-            values["model"]["vocab_size"] = 8 + values["model"]["vocab_size"] - 6
+            values["model"]["vocab_size"] += options.get("n_numbers", 8) - 6
             config = RunConfig.model_validate(values)
             made[name] = folder / name
             made[name].mkdir()

@@ -35,7 +35,19 @@ def test_a_recurrent_run_is_told_where_it_must_fail(untrained: Any) -> None:
     fails = record["fails_from_n"]
     assert Index(n=fails, n_symbols=8).lower_bound_bits > record["state_bits"]
     assert Index(n=fails - 1, n_symbols=8).lower_bound_bits <= record["state_bits"]
-    assert record["measured_accuracy"] < 0.9
+    assert [found["n"] for found in record["measured"]] == [8]
+    assert record["measured"][0]["accuracy"] < 0.9
+    assert record["measured"][0]["bound_accuracy"] == 1
+
+
+def test_a_failure_within_the_vocabulary_is_measured_beside_the_bound(untrained: Any) -> None:
+    run = untrained("mamba", n_symbols=8, n_numbers=20)
+    result = RUN.invoke(app, ["bounds", "index", "--n", "16", "--run", str(run), "--num", "1", "--quantise", "r3"])
+    assert result.exit_code == 0, result.output
+    assert "Measured at n = 8:" in result.stdout
+    assert "Measured at n = 16:" in result.stdout
+    assert "is better than 1.000" in result.stdout
+    assert "holds at least 48.0 bits" in result.stdout, "8 symbols, as in the run, and not 16"
 
 
 def test_a_growing_state_is_told_apart(untrained: Any) -> None:

@@ -11,6 +11,9 @@ from rich.console import Console
 from recherche.cli.tasks import Task
 from recherche.errors import InputError
 
+MOST = 1024
+"""The largest n at which a run is measured."""
+
 SAMPLES = tuple(sorted({m * 2**k for k in range(2, 21) for m in (2, 3)}))
 
 
@@ -18,7 +21,7 @@ def bounds(
     task: Task,
     n: Annotated[int, typer.Option("--n", "--n-nodes", help="The task's size.")] = 64,
     run: Annotated[Path | None, typer.Option(help="A trained cell of the task: from which n on must it fail?")] = None,
-    quantise: Annotated[str, typer.Option(help="How the run's state is counted.")] = "float32",
+    quantise: Annotated[str, typer.Option(help="How the run's state is sent.")] = "float32",
     num: Annotated[int, typer.Option(help="Texts of the measured game.")] = 300,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
@@ -59,38 +62,69 @@ def argument_of(task: Any) -> str:
 
 
 def _of_run(run: Path, task: str, n: int, *, quantise: str, num: int) -> dict[str, Any]:
-    """State bits of a run at n, the n from which on it must fail, and what the game measures."""
-    from recherche._rng import numpy_generator
+    """State bits of a run, the n from which on it must fail, and what the game measures there, at n and at its own."""
     from recherche.errors import ConfigError
     from recherche.experiments.runs import load_run
-    from recherche.games.capacity import measure_capacity
-    from recherche.games.quantisers import quantiser_of
 
     trained = load_run(run)
     if trained.config.task.name != task:
         raise ConfigError(f"The bound of {task} was asked for, but {run} was trained on {trained.config.task.name}.")
     own = trained.config.task.n
-    at = [min(n, own), max(2, min(n, own) // 2)]
-    measured, half = (
-        measure_capacity(
-            trained.model,
-            trained.task.at_size(size),
-            quantiser=quantiser_of(quantise),
-            generator=numpy_generator(1, f"bounds-{size}"),
-            num_texts=num,
-        )
-        for size in at
+    measured, half = (_measured(trained, size, quantise, num) for size in (own, max(2, own // 2)))
+    grows = measured["message_bits"] != half["message_bits"]
+    fails = None if grows else first_failure(trained.config.task, measured["message_bits"])
+    more = sorted(
+        {size for size in (n, fails) if size is not None and own != size <= MOST and _can_be_asked(trained, size)}
     )
-    grows = measured.message_bits != half.message_bits
     return {
+        "bits": _bits_at(trained.config.task, n),
         "run": str(run),
-        "state_bits": measured.message_bits,
+        "state_bits": measured["message_bits"],
         "state_grows": grows,
-        "fails_from_n": None if grows else first_failure(trained.config.task, measured.message_bits),
-        "measured_n": measured.n,
-        "measured_accuracy": measured.accuracy,
-        "measured_bits": measured.bits_recovered,
+        "fails_from_n": fails,
+        "measured": [measured, *(_measured(trained, size, quantise, num) for size in more)],
     }
+
+
+def _measured(trained: Any, n: int, quantise: str, num: int) -> dict[str, Any]:
+    """The game at n, with the accuracy that no model can pass whose message has so many bits."""
+    from recherche._rng import numpy_generator
+    from recherche.evaluation import wilson_interval
+    from recherche.games.capacity import measure_capacity
+    from recherche.games.information import best_accuracy
+    from recherche.games.quantisers import quantiser_of
+
+    found = measure_capacity(
+        trained.model,
+        trained.task.at_size(n),
+        quantiser=quantiser_of(quantise),
+        generator=numpy_generator(1, f"bounds-{n}"),
+        num_texts=num,
+    )
+    low, high = wilson_interval(found.accuracy * num, num)
+    num_symbols = round(2 ** (found.bits_dealt / len(found.errors)))
+    return {
+        "n": n,
+        "message_bits": found.message_bits,
+        "bits_needed": found.bits_needed,
+        "accuracy": found.accuracy,
+        "accuracy_low": low,
+        "accuracy_high": high,
+        "bound_accuracy": best_accuracy(found.message_bits, needed_bits=found.bits_dealt, num_symbols=num_symbols),
+        "bits_recovered": found.bits_recovered,
+    }
+
+
+def _can_be_asked(trained: Any, n: int) -> bool:
+    """Whether the run has words for the task at n."""
+    from recherche._rng import numpy_generator
+    from recherche.errors import ConfigError
+    from recherche.games.deals import deal
+
+    try:
+        return deal(trained.task.at_size(n), numpy_generator(1, "bounds"), 1).length > 0
+    except ConfigError:
+        return False
 
 
 def first_failure(config: Any, state_bits: int) -> int | None:
@@ -129,11 +163,15 @@ def _sentence(record: dict[str, Any]) -> str:
         fate = "its state suffices for every n that was looked at"
     else:
         fate = f"so from n = {record['fails_from_n']:,} on it must fail"
-    return (
-        f"{record['run']}: state of {record['state_bits']:,} bits, {fate}. "
-        f"Measured at n = {record['measured_n']}: accuracy {record['measured_accuracy']:.3f}, "
-        f"at least {record['measured_bits']:,.1f} bits recovered."
-    )
+    lines = [f"{record['run']}: state of {record['state_bits']:,} bits, {fate}."]
+    lines += [
+        f"Measured at n = {found['n']}: accuracy {found['accuracy']:.3f} "
+        f"[{found['accuracy_low']:.3f}, {found['accuracy_high']:.3f}], "
+        f"at least {found['bits_recovered']:,.1f} of {found['bits_needed']:,.1f} bits recovered; "
+        f"no model that sends {found['message_bits']:,} bits is better than {found['bound_accuracy']:.3f}."
+        for found in record["measured"]
+    ]
+    return "\n".join(lines)
 
 
 def verify(

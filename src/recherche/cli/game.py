@@ -1,9 +1,9 @@
-"""`recherche game`: the streaming game, played with trained runs."""
+"""`recherche game`: the streaming game, played with trained runs, programs and pretrained models."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,12 +12,11 @@ from rich.table import Table
 from recherche._files import replacing, write_bytes
 from recherche.errors import ConfigError
 
-if TYPE_CHECKING:
-    from recherche.experiments.runs import Run
+SOLVED = 0.95
+"""A model holds a text of length n if its answers about it are right at least this often."""
 
 game = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="How many bits does a state really carry?")
 
-Runs = Annotated[list[Path], typer.Option("--run", help="Folder of a trained cell; may be given more than once.")]
 Quantise = Annotated[str, typer.Option(help="float64, float32, bfloat16, int8, int4, or r3 .. r53 (R_p).")]
 
 
@@ -37,13 +36,25 @@ def sizes_of(text: str | None) -> list[int] | None:
 
 @game.command()
 def capacity(
-    run: Runs,
-    quantise: Quantise = "float32",
+    run: Annotated[
+        list[Path] | None, typer.Option(help="Folder of a trained cell, or of a sweep; may be given more than once.")
+    ] = None,
+    program: Annotated[
+        list[str] | None, typer.Option(help="A theorem's program, such as index-hybrid; see `recherche list theorems`.")
+    ] = None,
+    hf: Annotated[
+        list[str] | None, typer.Option(help="A local folder of transformers; it plays with a phone book.")
+    ] = None,
+    quantise: Annotated[
+        str, typer.Option(help="float64, float32, bfloat16, int8, int4, or r3 .. r53 (R_p); several with commas.")
+    ] = "float32",
     n: Annotated[str | None, typer.Option(help="Sizes, such as 8,16,32; the run's own if left out.")] = None,
-    num: Annotated[int, typer.Option(help="Texts at each n; every question is asked about each.")] = 1000,
+    num: Annotated[int, typer.Option(min=1, help="Texts at each n; every question is asked about each.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the texts.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="Write the figure here (.png or .svg).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each run and n.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="A figure (.png or .svg), or a folder for figure and numbers.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each line of the table.")] = False,
 ) -> None:
     """Measure how many bits about its text a model's state really carries.
 
@@ -52,29 +63,20 @@ def capacity(
 
     [bold]Examples[/bold]
 
-      recherche game capacity --run runs/mamba-index --n 8,16,32,64
-      recherche game capacity --run runs/t --run runs/m --run runs/h --quantise int8 --out capacity.svg
+      recherche game capacity --run runs/game-quick --n 4,8,16,32 --out runs/game-quick/capacity
+      recherche game capacity --run runs/t --run runs/m --run runs/h --quantise float32,int8,int4 --out capacity.svg
+      recherche game capacity --program index-hybrid --n 8,16,32 --num 200
+      recherche game capacity --hf models/mamba-130m --n 8,16 --num 50
     """
-    from recherche._rng import numpy_generator
-    from recherche.experiments.runs import load_run
-    from recherche.games.capacity import measure_capacity
-    from recherche.games.quantisers import quantiser_of
+    from recherche.cli.players import Game, players_of, rows_of
 
-    quantiser = quantiser_of(quantise)
+    check_target(out)
+    players = players_of(run or (), program or (), hf or ())
     rows = []
-    for folder in run:
-        trained = load_run(folder)
-        for size in sizes_of(n) or [trained.task.size]:
-            found = measure_capacity(
-                trained.model,
-                trained.task.at_size(size),
-                quantiser=quantiser,
-                generator=numpy_generator(seed, f"capacity-{size}"),
-                num_texts=num,
-            )
-            rows.append(label_of(trained) | found.as_json())
-            if as_json:
-                print(json.dumps(rows[-1]), flush=True)
+    for row in rows_of(players, sizes_of(n) or (), quantise.split(","), Game(seed, num)):
+        rows.append(row)
+        if as_json:
+            print(json.dumps(row), flush=True)
     if not as_json:
         _show(rows)
     if out is not None:
@@ -131,38 +133,55 @@ def vocabulary_of(task: Any) -> dict[str, int]:
     return sizes | dict(ranges)
 
 
-def label_of(run: "Run") -> dict[str, Any]:
-    """What says which run a line is about."""
-    config = run.config
-    return {
-        "label": run.folder.name,
-        "architecture": config.architecture,
-        "task": config.task.name,
-        "run": str(run.folder),
-    }
-
-
 def _show(rows: Sequence[dict[str, Any]]) -> None:
     table = Table(
-        "run", "n", "accuracy", "sent", "recovered", "per bit", "dealt", "needed", title="bits", title_justify="left"
+        title=f"{rows[0]['task']}: bits of the state, and bits that got through",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
+    for heading in ("model", "n", "sent as", "accuracy [95 %]", "sent", "through", "estimate", "needed"):
+        table.add_column(heading, no_wrap=True, justify="left" if heading in ("model", "sent as") else "right")
     for row in rows:
-        numbers = (row["message_bits"], row["bits_recovered"], row["bits_dealt"], row["bits_needed"])
-        sent, recovered, dealt, needed = (f"{number:,.1f}".removesuffix(".0") for number in numbers)
-        share = f"{row['bits_per_state_bit']:.4f}"
-        table.add_row(row["label"], str(row["n"]), f"{row['accuracy']:.3f}", sent, recovered, share, dealt, needed)
+        names = ("message_bits", "bits_recovered", "bits_estimated", "bits_needed")
+        numbers = [f"{row[name]:,.1f}".removesuffix(".0") for name in names]
+        accuracy = f"{row['accuracy']:.3f} [{row['accuracy_low']:.3f}, {row['accuracy_high']:.3f}]"
+        table.add_row(row["label"], str(row["n"]), row["quantiser"], accuracy, *numbers)
     Console().print(table)
-    for label in dict.fromkeys(row["label"] for row in rows):
-        solved = [row["n"] for row in rows if row["label"] == label and row["accuracy"] >= 0.95]
-        print(f"{label}: longest n with accuracy at least 0.95: {max(solved, default='none of these')}")
+    print("\n".join(verdicts(rows)))
+
+
+def verdicts(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """For each model and quantiser the longest text it holds, and from where on it holds too few bits to do so."""
+    for label, quantiser in dict.fromkeys((row["label"], row["quantiser"]) for row in rows):
+        own = [row for row in rows if (row["label"], row["quantiser"]) == (label, quantiser)]
+        solved = max((row["n"] for row in own if row["accuracy"] >= SOLVED), default="none of these")
+        short = min((row["n"] for row in own if row["bits_needed"] > row["message_bits"]), default=None)
+        bound = "" if short is None else f"; at n = {short} it needs more bits than it sends and must fail"
+        yield f"{label}, {quantiser}: longest n with accuracy at least {SOLVED}: {solved}{bound}"
+
+
+def check_target(out: Path | None) -> None:
+    """Refuse a figure of an unknown kind before anything is measured.
+
+    Raises:
+        ConfigError: the name ends in something that is neither .png nor .svg.
+    """
+    if out is not None and out.suffix not in ("", ".png", ".svg"):
+        raise ConfigError(f"The figure is written as .png or .svg, got {out.name}; rename it, or name a folder.")
 
 
 def _draw(rows: Sequence[dict[str, Any]], out: Path) -> None:
-
+    from recherche.experiments.files import write_json_lines
     from recherche.report.capacity import draw_capacity
 
-    if out.suffix not in (".png", ".svg"):
-        raise ConfigError(f"The figure is written as .png or .svg, got {out.name}; rename it.")
-    with replacing(out) as draft:
-        draw_capacity(rows).savefig(draft, format=out.suffix[1:], dpi=200)
-    print(f"figure: {out}")
+    figure, targets = draw_capacity(rows), [out]
+    if not out.suffix:
+        out.mkdir(parents=True, exist_ok=True)
+        write_json_lines(out / "capacity.jsonl", rows)
+        targets = [out / "capacity.png", out / "capacity.svg"]
+    for target in targets:
+        with replacing(target) as draft:
+            figure.savefig(draft, format=target.suffix[1:], dpi=200)
+        print(f"figure: {target}")

@@ -1,8 +1,9 @@
-"""The streaming game in one picture: bits recovered against bits sent, and which question is answered wrongly.
+"""The streaming game in one picture: bits recovered against bits sent, against n, and which question goes wrong.
 
-Left, a point for each model and n; none can lie above the diagonal, where every bit sent is recovered. A whisker
-reaches from what holds with 95 % confidence (the point) to the plain estimate; a tick marks what the task needs at that
-n. Right, a panel for each model: the share of wrong answers to each question (across), for each n (down).
+Left, a line for each model, a point for each n; none can lie above the diagonal, where every bit sent is recovered. A
+dashed line leads from the last n to the same model with its state in fewer bits. Middle, the same bits against n, with
+what the task needs: a state of fixed size comes to an end, a cache grows. A whisker reaches from what holds with 95 %
+confidence (the point) to the plain estimate. Right, the share of wrong answers to each question (across), for each n.
 
 Reference: Wen, Dang & Lyu (2024), Theorems 4.6 and 4.7, https://arxiv.org/abs/2402.18510
 """
@@ -20,53 +21,96 @@ from recherche.report.figures import STYLE
 
 Row = Mapping[str, Any]
 
+_FLOOR = 0.5
+"""Where a point is drawn that recovers less, in bits."""
+
 
 def draw_capacity(rows: Sequence[Row]) -> Figure:
     """The picture of the lines that `recherche game capacity --json` prints."""
     labels = list(dict.fromkeys(row["label"] for row in rows))
-    colours = colours_of(next(row["architecture"] for row in rows if row["label"] == label) for label in labels)
+    first = rows[0]["quantiser"]
+    # A label is a model's own word; models of one architecture are told apart by colours that are free.
+    architectures = [next(row["architecture"] for row in rows if row["label"] == label) for label in labels]
+    names = [
+        kind if architectures.count(kind) == 1 else label for kind, label in zip(architectures, labels, strict=True)
+    ]
+    colours = dict(zip(labels, map(colours_of(names).__getitem__, names), strict=True))
+    own = {
+        label: sorted((r for r in rows if r["label"] == label and r["quantiser"] == first), key=lambda row: row["n"])
+        for label in labels
+    }
     with rc_context(STYLE):
-        figure = Figure(figsize=(6.0 + 2.6 * len(labels), 4.2), layout="constrained")
-        axes = figure.subplots(1, 1 + len(labels), width_ratios=[5.2, *[2.4] * len(labels)], squeeze=False)[0]
-        _draw_plane(axes[0], rows, labels, colours)
-        for axis, label in zip(axes[1:], labels, strict=True):
-            _draw_errors(axis, [row for row in rows if row["label"] == label], label)
+        figure = Figure(figsize=(9.0 + 2.2 * len(labels), 4.2), layout="constrained")
+        axes = figure.subplots(1, 2 + len(labels), width_ratios=[4.6, 3.4, *[2.0] * len(labels)], squeeze=False)[0]
+        _draw_plane(axes[0], own, colours)
+        _draw_fewer_bits(axes[0], rows, own, colours)
+        _draw_growth(axes[1], own, colours)
+        for axis, label in zip(axes[2:], labels, strict=True):
+            _draw_errors(axis, own[label], label)
     return figure
 
 
-def _draw_plane(axes: Axes, rows: Sequence[Row], labels: Sequence[str], colours: Mapping[str, str]) -> None:
-    sent = [row["message_bits"] for row in rows]
-    low, high = 0.7, 2.0 * max(sent)
-    axes.plot([low, high], [low, high], color=INK, linewidth=1.0)
-    axes.fill_between([low, high], [low, high], high, color=RULE, alpha=0.5, linewidth=0)
-    for label in labels:
-        own = sorted((row for row in rows if row["label"] == label), key=lambda row: row["n"])
-        colour = colours[own[0]["architecture"]]
-        x = [row["message_bits"] for row in own]
-        y = [max(row["bits_recovered"], 1.0) for row in own]
-        up = [max(row["bits_estimated"] - value, 0.0) for row, value in zip(own, y, strict=True)]
+def _heights(rows: Sequence[Row]) -> tuple[list[float], list[list[float]]]:
+    """The certain bits, and how far the estimate lies above them."""
+    certain = [max(row["bits_recovered"], _FLOOR) for row in rows]
+    above = [max(row["bits_estimated"] - low, 0.0) for row, low in zip(rows, certain, strict=True)]
+    return certain, [[0.0] * len(rows), above]
+
+
+def _draw_plane(axes: Axes, own: Mapping[str, Sequence[Row]], colours: Mapping[str, str]) -> None:
+    needed = [row["bits_needed"] for rows in own.values() for row in rows]
+    most = max(row["message_bits"] for rows in own.values() for row in rows)
+    low, high, top = min(needed) / 2, 3.0 * most, 4.0 * max(needed)
+    axes.plot([low, top], [low, top], color=INK, linewidth=1.0)
+    axes.fill_between([low, top], [low, top], top, color=RULE, alpha=0.5, linewidth=0)
+    for label, rows in own.items():
+        sent = [row["message_bits"] for row in rows]
+        certain, above = _heights(rows)
         axes.errorbar(
-            x,
-            y,
-            yerr=np.array([[0.0] * len(y), up]),
-            color=colour,
-            marker="o",
-            markersize=4,
-            linewidth=1.2,
-            label=label,
+            sent, certain, yerr=above, color=colours[label], marker="o", markersize=4, label=architecture_label(label)
         )
-        axes.plot(x, [row["bits_needed"] for row in own], color=colour, marker="_", markersize=9, linestyle="")
-        for row, value in zip(own, y, strict=True):
-            axes.annotate(
-                f"n={row['n']}", (row["message_bits"], value), (4, -9), textcoords="offset points", color=MUTED
-            )
-    axes.set(xscale="log", yscale="log", xlim=(0.5 * min(sent), high), ylim=(low, high))
+        axes.annotate(
+            f"n={rows[-1]['n']}", (sent[-1], certain[-1]), (5, 3), textcoords="offset points", color=colours[label]
+        )
+    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(_FLOOR, top))
     axes.set(xlabel="bits sent: the state", ylabel="bits recovered (95 %)", title="Nobody crosses the diagonal")
+    axes.legend(frameon=False, loc="lower left")
+
+
+def _draw_fewer_bits(
+    axes: Axes, rows: Sequence[Row], own: Mapping[str, Sequence[Row]], colours: Mapping[str, str]
+) -> None:
+    """The last n of each model again, with every other quantiser."""
+    for label, line in own.items():
+        last = line[-1]["n"]
+        again = sorted((r for r in rows if r["label"] == label and r["n"] == last), key=lambda row: row["message_bits"])
+        sent, (certain, _) = [row["message_bits"] for row in again], _heights(again)
+        axes.plot(sent, certain, color=colours[label], linestyle=":", marker=".", markersize=4)
+        for row, height in zip(again, certain, strict=True):
+            if row["quantiser"] != line[0]["quantiser"]:
+                place, name = (row["message_bits"], height), row["quantiser"]
+                axes.annotate(name, place, (0, 4), textcoords="offset points", color=MUTED, rotation=90, ha="center")
+
+
+def _draw_growth(axes: Axes, own: Mapping[str, Sequence[Row]], colours: Mapping[str, str]) -> None:
+    for label, rows in own.items():
+        certain, above = _heights(rows)
+        axes.errorbar([row["n"] for row in rows], certain, yerr=above, color=colours[label], marker="o", markersize=4)
+    longest = max(own.values(), key=len)
+    needed = [row["bits_needed"] for row in longest]
+    axes.plot([row["n"] for row in longest], needed, color=INK, linestyle="--", linewidth=1.0, label="the task needs")
+    axes.set(xlabel="n", ylabel="bits recovered (95 %)", title="A fixed state comes to an end")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    low, high = axes.get_ylim()
+    powers = [2**power for power in range(20) if low <= 2**power <= high]
+    axes.set_yticks(powers, [str(power) for power in powers])
+    axes.set_xticks([row["n"] for row in longest], [str(row["n"]) for row in longest])
+    axes.minorticks_off()
     axes.legend(frameon=False, loc="upper left")
 
 
-def _draw_errors(axes: Axes, rows: Sequence[Row], label: str) -> None:
-    ordered = sorted(rows, key=lambda row: row["n"])
+def _draw_errors(axes: Axes, ordered: Sequence[Row], label: str) -> None:
     longest = max(len(row["errors"]) for row in ordered)
     grid = np.full((len(ordered), longest), np.nan)
     for line, row in zip(grid, ordered, strict=True):
@@ -74,4 +118,4 @@ def _draw_errors(axes: Axes, rows: Sequence[Row], label: str) -> None:
     place = (0.5, longest + 0.5, len(ordered) - 0.5, -0.5)
     axes.imshow(grid, extent=place, aspect="auto", interpolation="nearest", cmap="magma_r", vmin=0, vmax=1)
     axes.set_yticks(range(len(ordered)), [f"n={row['n']}" for row in ordered])
-    axes.set(xlabel="question (dark: always wrong)", title=f"Errors: {architecture_label(label)}")
+    axes.set(xlabel="question (dark: wrong)", title=f"Errors: {architecture_label(label)}")

@@ -22,7 +22,7 @@ from recherche.mixers.kv_cache import KVState
 from recherche.models.language_model import LanguageModel, ModelState
 
 LENGTHS = (1_000, 10_000, 100_000)
-CHUNK, NUM_STEPS, NUM_TURNS = 2_000, 10, 3
+CHUNK, NUM_STEPS, NUM_TURNS = 2_000, 3, 10
 REFERENCE = "attention"
 
 

@@ -48,10 +48,13 @@ class Toy:
             logits.append(hidden @ self.head)
         return torch.stack(logits, dim=1)
 
+    def recalled(self, state):
+        if self.defect != "state outside":
+            return state[0].hidden
+        return state[0].hidden * 0 if self.outside is None else self.outside
+
     def step(self, token, state):
-        hidden = state[0].hidden
-        if self.defect == "state outside":
-            hidden = hidden * 0 if self.outside is None else self.outside
+        hidden = self.recalled(state)
         if self.defect == "another step":
             token = token * 0
         after = self.after(token, hidden[:, :8])
@@ -67,7 +70,7 @@ class Toy:
     def prefill(self, tokens, state=None, *, lengths=None, **others):
         if others and self.defect != "swallows":
             raise TypeError(f"unexpected argument {next(iter(others))}")
-        hidden = torch.zeros(len(tokens), 8) if state is None else state[0].hidden[:, :8]
+        hidden = torch.zeros(len(tokens), 8) if state is None else self.recalled(state)[:, :8]
         if self.defect == "drops the state" and tokens.shape[1] > 1:
             hidden = hidden * 0
         if self.defect == "drops the window":  # of a convolution: a part of the channels

@@ -126,7 +126,7 @@ def repair_window(family: str, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(source_of(family), "create_causal_mask", create_sliding_window_causal_mask)
 
 
-CHUNKED = {"chunks of 2", "chunks of 7", "chunks of 64"}
+CHUNKED = {"chunks of 7", "chunks of 64"}
 
 
 @pytest.mark.slow

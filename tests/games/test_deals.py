@@ -5,10 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from recherche.errors import ConfigError
+from recherche.errors import ConfigError, VocabError
 from recherche.games.deals import Deal, deal
 from recherche.tasks import MQAR, Averaging, CGram, Copying, Counting, Index, IsTree, Recall, SearchAnswer
 from recherche.tasks.base import AbstractTask
+from recherche.vocab import Vocab
 
 TASKS = [
     Index(n=9, n_symbols=4),
@@ -91,3 +92,14 @@ def test_the_same_seed_deals_the_same() -> None:
 def test_what_cannot_be_dealt_is_refused(task: AbstractTask, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         dealt(task)
+
+
+def test_a_round_can_be_told_in_the_words_of_another_vocabulary() -> None:
+    task = Index(n=6, n_symbols=3)
+    spoken, other = dealt(task), Vocab(("6", "5", "4", "3", "2", "1", "<s>"))
+    told = spoken.translated(task.vocab, other)
+    assert other.decode(told.texts[0]) == task.vocab.decode(spoken.texts[0])
+    assert other.decode(told.questions[0, :, 0]) == task.vocab.decode(spoken.questions[0, :, 0])
+    assert (told.length, told.num_symbols) == (spoken.length, 3) == (9, 3)
+    with pytest.raises(VocabError):
+        spoken.translated(task.vocab, Vocab(("<s>", "1", "2", "3")))

@@ -6,6 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from recherche.cli.app import app
+from recherche.cli.bounds import _bits_at, first_failure
+from recherche.experiments.config import TaskConfig
 from recherche.tasks import Index
 
 RUN = CliRunner()
@@ -70,3 +72,12 @@ def test_verifying_what_is_no_certificate_is_refused(tmp_path: Path) -> None:
     other = RUN.invoke(app, ["verify", str(tmp_path / "other.json")])
     assert other.exit_code == 2
     assert "no certificate" in other.stderr
+
+
+@pytest.mark.parametrize("name", ["index", "recall", "mqar", "cgram", "copying", "istree"])
+def test_the_first_failure_is_where_the_bound_passes_the_state(name: str) -> None:
+    config = TaskConfig(name=name, n=8, protocol="direct", options={"n_values": 4} if name == "mqar" else {})
+    fails = first_failure(config, 30)
+    assert fails is not None
+    before = fails - (2 if name == "mqar" else 1)
+    assert _bits_at(config, before) <= 30 < _bits_at(config, fails)

@@ -133,10 +133,11 @@ def first_failure(config: Any, state_bits: int) -> int | None:
     Lists keep their alphabet; names are added where larger problems need them.
     """
     low = config.n
+    step = 2 if config.name == "mqar" else 1  # its texts are made of slots of two tokens
     for high in (n for n in SAMPLES if n > config.n):
         if _bits_at(config, high) > state_bits:
-            while high - low > 1:
-                middle = (low + high) // 2
+            while high - low > step:
+                middle = (low + high) // (2 * step) * step
                 low, high = (middle, high) if _bits_at(config, middle) <= state_bits else (low, middle)
             return high
         low = high

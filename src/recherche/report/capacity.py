@@ -1,9 +1,9 @@
 """The streaming game in one picture: bits recovered against bits sent, against n, and which question goes wrong.
 
-Left, a line for each model, a point for each n; none can lie above the diagonal, where every bit sent is recovered. A
-dashed line leads from the last n to the same model with its state in fewer bits. Middle, the same bits against n, with
-what the task needs: a state of fixed size comes to an end, a cache grows. A whisker reaches from what holds with 95 %
-confidence (the point) to the plain estimate. Right, the share of wrong answers to each question (across), for each n.
+Above, a line for each model, a point for each n; none can lie above the diagonal, where every bit sent is recovered. A
+dotted line leads from the last n to the same model with its state in fewer bits. Beside it, the same bits against n,
+with what the task needs: a state of fixed size comes to an end, a cache grows. A whisker reaches from what holds with
+95 % confidence (the point) to the plain estimate. Below, the share of wrong answers to each question, for each n.
 
 Reference: Wen, Dang & Lyu (2024), Theorems 4.6 and 4.7, https://arxiv.org/abs/2402.18510
 """
@@ -40,13 +40,14 @@ def draw_capacity(rows: Sequence[Row]) -> Figure:
         for label in labels
     }
     with rc_context(STYLE):
-        figure = Figure(figsize=(9.0 + 2.2 * len(labels), 4.2), layout="constrained")
-        axes = figure.subplots(1, 2 + len(labels), width_ratios=[4.6, 3.4, *[2.0] * len(labels)], squeeze=False)[0]
-        _draw_plane(axes[0], own, colours)
-        _draw_fewer_bits(axes[0], rows, own, colours)
-        _draw_growth(axes[1], own, colours)
-        for axis, label in zip(axes[2:], labels, strict=True):
-            _draw_errors(axis, own[label], label)
+        figure = Figure(figsize=(max(9.0, 2.4 * len(labels)), 6.6), layout="constrained")
+        above, below = figure.subfigures(2, 1, height_ratios=[1.7, 1.0])
+        plane, growth = above.subplots(1, 2, width_ratios=[1.4, 1.0])
+        _draw_plane(plane, own, colours)
+        _draw_fewer_bits(plane, rows, own, colours)
+        _draw_growth(growth, own, colours)
+        for axes, label in zip(below.subplots(1, len(labels), squeeze=False)[0], labels, strict=True):
+            _draw_errors(axes, own[label], label)
     return figure
 
 

@@ -44,7 +44,7 @@ PEERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def lines() -> Iterator[Line]:
     """Tokens per second of a training step: Mamba, then the Transformer."""
-    yield _line("mamba", _transformers("Mamba", state_size=16), "transformers MambaForCausalLM", repeats=1)
+    yield _line("mamba", _transformers("Mamba", state_size=16), "transformers MambaForCausalLM", repeats=2)
     llama = _transformers("Llama", num_attention_heads=4, intermediate_size=256)
     yield _line("transformer", llama, "transformers LlamaForCausalLM", repeats=10)
     transformer = LanguageModel(model_config("transformer", "0.5M", vocab_size=VOCAB))

@@ -3,7 +3,8 @@ import pytest
 import torch
 
 from recherche._rng import torch_generator
-from recherche.kernels.decayed_recurrence import CHUNK, decayed_recurrence, recur_backward, recur_forward
+from recherche.kernels.decayed_recurrence import decayed_recurrence, recur_backward, recur_forward
+from recherche.kernels.matrix_recurrence import CHUNK
 
 B, H, K, M = 2, 3, 4, 5
 

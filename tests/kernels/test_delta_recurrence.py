@@ -3,7 +3,8 @@ import pytest
 import torch
 
 from recherche._rng import torch_generator
-from recherche.kernels.delta_recurrence import CHUNK, delta_backward, delta_forward, delta_recurrence
+from recherche.kernels.delta_recurrence import delta_backward, delta_forward, delta_recurrence
+from recherche.kernels.matrix_recurrence import CHUNK
 
 B, H, K, M = 2, 3, 4, 5
 

@@ -12,18 +12,12 @@ with g_t = dL/dy_t and G = dL/dS_t:
 Reference: Yang et al. (2024), Gated Linear Attention, Section 2, https://arxiv.org/abs/2312.06635
 """
 
-from typing import Any
-
 import numpy as np
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from recherche.kernels.bridge import array, on_threads
 from recherche.kernels.compiled import compiled_vectors
-
-CHUNK = 16
-"""Tokens between two states kept for backward."""
+from recherche.kernels.matrix_recurrence import CHUNK, matrix_recurrence
 
 Tokens = tuple[
     Float[np.ndarray, "b t h k"],
@@ -42,32 +36,7 @@ def decayed_recurrence(
     state: Float[Tensor, "b h k m"],
 ) -> tuple[Float[Tensor, "b h t m"], Float[Tensor, "b h k m"]]:
     """Outputs of all tokens, and the state after the last; on the CPU."""
-    y, last = _Recurrence.apply(*(x.transpose(1, 2) for x in (q, k, v, decay)), state)
-    return y.transpose(1, 2), last
-
-
-class _Recurrence(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, *tensors: Tensor) -> tuple[Tensor, Tensor]:
-        *tokens, state = (x.contiguous() for x in tensors)
-        b, t, h, _ = tokens[2].shape
-        chunk = CHUNK if any(ctx.needs_input_grad) else max(t, 1)
-        y, last = torch.empty_like(tokens[2]), torch.empty_like(state)
-        kept = state.new_empty(b, h, -(-t // chunk), *state.shape[2:])
-        arrays = tuple(map(array, tokens))
-        on_threads(recur_forward, arrays, array(state), chunk, (y.numpy(), kept.numpy(), last.numpy()))
-        ctx.save_for_backward(*tokens, kept)
-        return y, last
-
-    @staticmethod
-    def backward(ctx: Any, grad_y: Tensor, grad_last: Tensor) -> tuple[Tensor, ...]:
-        *tokens, kept = ctx.saved_tensors
-        grads = tuple(map(torch.empty_like, tokens))
-        grad_state = torch.empty_like(grad_last, memory_format=torch.contiguous_format)
-        grads_out = (tuple(grad.numpy() for grad in grads), grad_state.numpy())
-        arrays = tuple(map(array, tokens))
-        on_threads(recur_backward, arrays, array(kept), (array(grad_y), array(grad_last)), grads_out)
-        return *grads, grad_state
+    return matrix_recurrence((recur_forward, recur_backward), (q, k, v, decay), state)
 
 
 @compiled_vectors

@@ -48,6 +48,13 @@ def test_an_unknown_benchmark_is_answered_with_the_nearest_one():
     assert "did you mean walk_for_tests?" in result.stderr
 
 
+def test_a_package_to_measure_beside_that_is_not_installed_is_named(clone: Path):
+    (clone / "benchmarks" / "lonely_for_tests.py").write_text("def lines():\n    import no_such_peer\n    yield\n")
+    result = RUN.invoke(app, ["bench", "lonely_for_tests"])
+    assert result.exit_code == 2
+    assert "measures beside no_such_peer, which is not installed; install what the tests need" in result.stderr
+
+
 def test_outside_a_clone_benchmarks_are_refused_with_what_to_do(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"no benchmarks/ folder in .*Clone the repository"):
         bench.load_benchmark("data", tmp_path)

@@ -32,11 +32,17 @@ def bench(
     Benchmarks are part of a clone, not of the wheel.
     """
     lines = load_benchmark(name, source_root()).lines()
-    if as_json:
-        for line in lines:
-            print(json.dumps(line.as_json()), flush=True)
-    else:
-        Console().print(table_of(lines))
+    try:
+        if as_json:
+            for line in lines:
+                print(json.dumps(line.as_json()), flush=True)
+        else:
+            Console().print(table_of(lines))
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"`recherche bench {name}` measures beside {error.name}, which is not installed; "
+            "install what the tests need (pip install -e '.[test]')."
+        ) from error
 
 
 def source_root() -> Path:

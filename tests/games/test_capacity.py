@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from recherche.games.capacity import Capacity, capacity_curve, longest_solved, measure_capacity
+from recherche.games.capacity import Capacity, longest_solved, measure_capacity
 from recherche.games.quantisers import quantiser_of
 from recherche.models.config import AttentionLayer, LanguageModelConfig, MambaLayer
 from recherche.models.language_model import LanguageModel
@@ -135,14 +135,17 @@ def test_untrained_models_recover_next_to_nothing(task: AbstractTask, family: st
 
 
 def test_a_curve_says_up_to_which_length_a_memory_holds() -> None:
-    curve = capacity_curve(
-        Memory(10),
-        BITS,
-        [4, 8, 10, 20],
-        quantiser=quantiser_of("int4"),
-        seed=np.random.default_rng,
-        num_texts=200,
-    )
+    curve = [
+        measure_capacity(
+            Memory(10),
+            BITS.at_size(n),
+            quantiser=quantiser_of("int4"),
+            generator=np.random.default_rng(n),
+            num_texts=200,
+        )
+        for n in (4, 8, 10, 20)
+    ]
     assert [point.n for point in curve] == [4, 8, 10, 20]
-    assert longest_solved(curve) == 10
-    assert longest_solved(curve[3:]) is None
+    points = [(point.n, point.accuracy) for point in curve]
+    assert longest_solved(points) == 10
+    assert longest_solved(points[3:]) is None

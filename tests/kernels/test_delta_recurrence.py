@@ -1,71 +1,29 @@
-import numpy as np
 import pytest
 import torch
 
-from recherche._rng import torch_generator
-from recherche.kernels.delta_recurrence import delta_backward, delta_forward, delta_recurrence
+from recherche.kernels.delta_recurrence import delta_recurrence
 from recherche.kernels.matrix_recurrence import CHUNK
-
-B, H, K, M = 2, 3, 4, 5
-
-
-def problem(t):
-    generator = torch_generator(t, "recurrence")
-
-    def draw(*shape):
-        return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-    gates = (draw(B, H, t, 1).sigmoid(), 0.2 + 0.7 * draw(B, H, t, 1).sigmoid())
-    parts = (draw(B, H, t, K), 0.5 * draw(B, H, t, K), draw(B, H, t, M), *gates, draw(B, H, K, M))
-    return tuple(part.requires_grad_() for part in parts)
+from tests.kernels.recurrences import DECAY, STRENGTH, assert_same_values_and_gradients, problem
 
 
-def run(q, k, v, write, decay, state):
-    return delta_recurrence(q, k, v, (write, decay), state)
+def run(q, k, v, strength, decay, state):
+    return delta_recurrence(q, k, v, (strength, decay), state)
 
 
-def by_definition(q, k, v, write, decay, state):
+def by_definition(q, k, v, strength, decay, state):
     outputs = []
     for i in range(q.shape[2]):
         state = decay[:, :, i, :, None] * state
         held = torch.einsum("bhk,bhkm->bhm", k[:, :, i], state)
-        state = state + k[:, :, i, :, None] * (write[:, :, i] * (v[:, :, i] - held))[:, :, None]
+        state = state + k[:, :, i, :, None] * (strength[:, :, i] * (v[:, :, i] - held))[:, :, None]
         outputs.append(torch.einsum("bhk,bhkm->bhm", q[:, :, i], state))
     return torch.stack(outputs, dim=2), state
 
 
 @pytest.mark.parametrize("t", [1, CHUNK, 2 * CHUNK + 5])
 def test_it_is_its_equation_in_values_and_gradients(t):
-    inputs = problem(t)
-    results = []
-    for function in (run, by_definition):
-        y, state = function(*inputs)
-        results.append((y, state, *torch.autograd.grad(y.sin().sum() + state.sin().sum(), inputs)))
-    for ours, slow in zip(*results, strict=True):
-        torch.testing.assert_close(ours, slow, rtol=1e-11, atol=1e-11)
+    assert_same_values_and_gradients(run, by_definition, problem(t, STRENGTH, DECAY))
 
 
 def test_gradients_are_those_of_small_changes():
-    assert torch.autograd.gradcheck(run, problem(5))
-
-
-def test_without_gradients_nothing_else_changes():
-    inputs = problem(5)
-    with torch.no_grad():
-        y, state = run(*inputs)
-    expected = run(*inputs)
-    assert torch.equal(y, expected[0])
-    assert torch.equal(state, expected[1])
-
-
-def test_threads_share_the_work():
-    """Each of two threads fills its own rows and heads; one alone leaves some out."""
-    *tokens, start = (part.detach().numpy() for part in problem(5))
-    tokens = tuple(np.ascontiguousarray(part.swapaxes(1, 2)) for part in tokens)
-    y, kept, last = np.full(tokens[2].shape, np.nan), np.empty((B, H, 1, K, M)), np.full(start.shape, np.nan)
-    grads = tuple(np.full(part.shape, np.nan) for part in tokens), np.full(start.shape, np.nan)
-    for thread, done in ((0, False), (1, True)):
-        delta_forward(thread, 2, tokens, start, CHUNK, (y, kept, last))
-        delta_backward(thread, 2, tokens, kept, (np.ones(y.shape), np.ones(last.shape)), grads)
-        assert bool(np.isfinite(y).all()) == bool(np.isfinite(last).all()) == done
-        assert all(bool(np.isfinite(grad).all()) == done for grad in (*grads[0], grads[1]))
+    assert torch.autograd.gradcheck(run, problem(5, STRENGTH, DECAY))

@@ -1,11 +1,19 @@
-"""The node around the loops, with loops that note what they are given; the real ones have tests of their own."""
+"""The node around the loops: with loops that note what they are given, and what all pairs of real loops must do."""
 
+import numpy as np
 import pytest
 import torch
 
+from recherche.kernels.decayed_recurrence import recur_backward, recur_forward
+from recherche.kernels.delta_recurrence import delta_backward, delta_forward
 from recherche.kernels.matrix_recurrence import CHUNK, matrix_recurrence
+from tests.kernels.recurrences import DECAY, STRENGTH, B, H, K, M, problem
 
-B, H, T, K, M = 2, 3, 2 * CHUNK + 5, 4, 5
+T = 2 * CHUNK + 5
+RECURRENCES = {
+    "decayed": ((recur_forward, recur_backward), [(K, *DECAY[1:])]),
+    "delta": ((delta_forward, delta_backward), [STRENGTH, DECAY]),
+}
 
 
 @pytest.fixture
@@ -55,3 +63,28 @@ def test_states_are_kept_for_the_way_back_and_only_for_it(loops, seen):
     assert seen["kept values"] == {7.0}
     matrix_recurrence(loops, tuple(part.detach() for part in tokens), state.detach())
     assert (seen["chunk"], seen["kept"]) == (T, (B, H, 1, K, M))
+
+
+@pytest.mark.parametrize(("loops", "gates"), RECURRENCES.values(), ids=RECURRENCES)
+def test_without_gradients_nothing_else_changes(loops, gates):
+    *tokens, start = problem(5, *gates)
+    with torch.no_grad():
+        y, state = matrix_recurrence(loops, tuple(tokens), start)
+    expected = matrix_recurrence(loops, tuple(tokens), start)
+    assert torch.equal(y, expected[0])
+    assert torch.equal(state, expected[1])
+
+
+@pytest.mark.parametrize(("loops", "gates"), RECURRENCES.values(), ids=RECURRENCES)
+def test_threads_share_the_work(loops, gates):
+    """Each of two threads fills its own rows and heads; one alone leaves some out."""
+    forward, backward = loops
+    *tokens, start = (part.detach().numpy() for part in problem(5, *gates))
+    tokens = tuple(np.ascontiguousarray(part.swapaxes(1, 2)) for part in tokens)
+    y, kept, last = np.full(tokens[2].shape, np.nan), np.empty((B, H, 1, K, M)), np.full(start.shape, np.nan)
+    grads = tuple(np.full(part.shape, np.nan) for part in tokens), np.full(start.shape, np.nan)
+    for thread, done in ((0, False), (1, True)):
+        forward(thread, 2, tokens, start, CHUNK, (y, kept, last))
+        backward(thread, 2, tokens, kept, (np.ones(y.shape), np.ones(last.shape)), grads)
+        assert bool(np.isfinite(y).all()) == bool(np.isfinite(last).all()) == done
+        assert all(bool(np.isfinite(grad).all()) == done for grad in (*grads[0], grads[1]))

@@ -151,9 +151,10 @@ def table_of(results: "dict[str, list[Finding]]") -> Table:
 def markdown_of(results: "dict[str, list[Finding]]") -> Iterator[str]:
     """The same with the errors of passed checks too, for the page that explains it."""
     from recherche.experiments.versions import versions
+    from recherche.games.contract_checks import TOLERANCE
 
     found = {name: number for name, number in versions().items() if name in ("transformers", "torch")}
-    yield f"{', '.join(f'{name} {number}' for name, number in found.items())}; float32, tolerance 1e-4."
+    yield f"{', '.join(f'{name} {number}' for name, number in found.items())}; float32, tolerance {short(TOLERANCE)}."
     yield ""
     yield "| family | " + " | ".join(HEADINGS.values()) + " |"
     yield "|---" * (1 + len(HEADINGS)) + "|"
@@ -161,8 +162,7 @@ def markdown_of(results: "dict[str, list[Finding]]") -> Iterator[str]:
         cells = []
         for finding in outcomes:
             words, _ = cell_of(finding)
-            number = f"{finding.error:.0e}".replace("e-0", "e-").replace("e+00", "")
-            cells.append(words if not finding.passed or not isfinite(finding.error) else number)
+            cells.append(words if not finding.passed or not isfinite(finding.error) else short(finding.error))
             if finding.passed is False:
                 cells[-1] = f"**{words}**"
             elif finding.check == "growth":
@@ -178,8 +178,16 @@ def cell_of(finding: "Finding") -> tuple[str, str]:
         return "-", "dim"
     if finding.passed:
         return "ok", "green"
-    error = f"{finding.error:.0e}".replace("e-0", "e-").replace("e+00", "")
-    return error if isfinite(finding.error) else "fails", "bold red"
+    return short(finding.error) if isfinite(finding.error) else "fails", "bold red"
+
+
+def short(error: float) -> str:
+    """One digit of a number.
+
+    >>> short(0.00012), short(1.7)
+    ('1e-4', '2')
+    """
+    return f"{error:.0e}".replace("e-0", "e-").replace("e+00", "")
 
 
 def details_of(results: "dict[str, list[Finding]]") -> Iterator[str]:

@@ -12,9 +12,6 @@ from rich.table import Table
 from recherche._files import replacing, write_bytes
 from recherche.errors import ConfigError
 
-SOLVED = 0.95
-"""A model holds a text of length n if its answers about it are right at least this often."""
-
 game = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="How many bits does a state really carry?")
 
 Quantise = Annotated[str, typer.Option(help="float64, float32, bfloat16, int8, int4, or r3 .. r53 (R_p).")]
@@ -154,9 +151,11 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
 
 def verdicts(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """For each model and quantiser the longest text it holds, and from where on it holds too few bits to do so."""
+    from recherche.games.capacity import SOLVED, longest_solved
+
     for label, quantiser in dict.fromkeys((row["label"], row["quantiser"]) for row in rows):
         own = [row for row in rows if (row["label"], row["quantiser"]) == (label, quantiser)]
-        solved = max((row["n"] for row in own if row["accuracy"] >= SOLVED), default="none of these")
+        solved = longest_solved((row["n"], row["accuracy"]) for row in own) or "none of these"
         short = min((row["n"] for row in own if row["bits_needed"] > row["message_bits"]), default=None)
         bound = "" if short is None else f"; at n = {short} it needs more bits than it sends and must fail"
         yield f"{label}, {quantiser}: longest n with accuracy at least {SOLVED}: {solved}{bound}"

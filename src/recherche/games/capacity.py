@@ -9,7 +9,7 @@ needs `lower_bound_bits`: where that exceeds the bits sent, the model must fail.
 Reference: Wen, Dang & Lyu (2024), Theorems 4.6 and 4.7, https://arxiv.org/abs/2402.18510
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
@@ -189,29 +189,6 @@ def _answer(
     return answers
 
 
-def capacity_curve(
-    model: StatefulModel,
-    task: AbstractTask,
-    sizes: Sequence[int],
-    *,
-    quantiser: AbstractQuantiser,
-    seed: Callable[[int], np.random.Generator],
-    num_texts: int = 1000,
-) -> list[Capacity]:
-    """The game at each of several n.
-
-    Args:
-        seed: the generator of each n.
-
-    Raises:
-        ConfigError: the task cannot have such a size, or there is no game for it.
-    """
-    return [
-        measure_capacity(model, task.at_size(n), quantiser=quantiser, generator=seed(n), num_texts=num_texts)
-        for n in sizes
-    ]
-
-
-def longest_solved(curve: Sequence[Capacity]) -> int | None:
-    """The largest n at which answers are right at least 95 % of the time; None if there is none."""
-    return max((point.n for point in curve if point.accuracy >= SOLVED), default=None)
+def longest_solved(points: Iterable[tuple[int, float]]) -> int | None:
+    """Of several n with the accuracy there, the largest that is held (`SOLVED`); None if there is none."""
+    return max((n for n, accuracy in points if accuracy >= SOLVED), default=None)

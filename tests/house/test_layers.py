@@ -11,13 +11,13 @@ RANKS = {
     for rank, names in enumerate(
         (
             "errors",
-            "_files _lookup _rng precision vocab queries",
+            "_files _lookup _rng precision vocab queries text_queries",
             "kernels machines",
-            "tasks mixers retrieval",
+            "tasks texts mixers retrieval",
             "models batching",
             "decoding",
             "constructions games evaluation",
-            "training",
+            "training lm",
             "experiments report",
             "cli",
         )
@@ -25,7 +25,7 @@ RANKS = {
     for name in names.split()
 }
 ROOT_TABLE = ""  # recherche/__init__.py loads nothing by itself, so it may name anything and anything may name it
-WITHOUT_TORCH = ("errors", "_lookup", "vocab", "queries", "machines", "tasks", "retrieval", "report")
+WITHOUT_TORCH = ("errors", "_lookup", "vocab", "queries", "text_queries", "machines", "tasks", "texts", "retrieval", "report")
 
 
 def illegal_imports(modules: dict[str, Module]) -> list[str]:

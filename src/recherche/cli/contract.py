@@ -27,6 +27,9 @@ def contract(
     ] = None,
     hf: Annotated[list[str] | None, typer.Option("--hf", help="Local folder of a transformers model.")] = None,
     family: Annotated[str, typer.Option(help="Families of transformers with commas between them, or all.")] = "",
+    tokens: Annotated[
+        int, typer.Option(min=2, help="Length of the texts that are read in chunks; some faults need long ones.")
+    ] = 131,
     scripts: Annotated[
         Path | None, typer.Option(help="Write a short script for each failure into this folder.")
     ] = None,
@@ -43,6 +46,7 @@ def contract(
       recherche contract --family mamba,jamba,qwen3_next
       recherche contract --run runs/quick/cells/hybrid-cot-n16
       recherche contract --hf ./my-model --scripts failures/
+      recherche contract --family mamba2,rwkv --tokens 70000
 
     A family is a tiny random model of the installed transformers. --scripts writes programs that need nothing but torch
     and transformers, made for pasting into a bug report.
@@ -57,7 +61,7 @@ def contract(
     results: dict[str, list[Finding]] = {}
     for subject in subjects:
         results[subject.name] = []
-        for finding in findings(subject):
+        for finding in findings(subject, length=tokens):
             results[subject.name].append(finding)
             if as_json:
                 print(json.dumps(record_of(subject.name, finding)), flush=True)

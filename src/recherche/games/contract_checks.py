@@ -17,7 +17,7 @@ Reference: Gu & Dao (2023), Mamba, Section 3.3 (one model, a recurrent and a par
 https://arxiv.org/abs/2312.00752
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -51,17 +51,18 @@ def sample_tokens(subject: AbstractSubject, rows: int, length: int, *, seed: int
     return torch.randint(min(4, subject.vocab_size - 1), subject.vocab_size, (rows, length), generator=generator)
 
 
-def check_chunks(subject: AbstractSubject, check: str, size: int) -> Finding:
+def check_chunks(subject: AbstractSubject, check: str, size: int, *, length: int) -> Finding:
     """Full forward against chunks of `size` from a carried cache, for two rows; if that fails, for one row too."""
-    found = _check_chunks(subject, check, size, rows=2)
+    found = read_chunks(subject, check, size, rows=2, length=length)
     if found.passed or found.note:
         return found
-    alone = _check_chunks(subject, check, size, rows=1)
+    alone = read_chunks(subject, check, size, rows=1, length=length)
     return replace(found, note="a single row is right") if alone.passed else found
 
 
-def _check_chunks(subject: AbstractSubject, check: str, size: int, *, rows: int) -> Finding:
-    tokens = sample_tokens(subject, rows, LENGTH)
+def read_chunks(subject: AbstractSubject, check: str, size: int, *, rows: int, length: int) -> Finding:
+    """Full forward of so many rows against chunks of `size` from a carried cache."""
+    tokens = sample_tokens(subject, rows, length)
     expected = list(enumerate(subject.full(tokens)))
     found = _read_in_chunks(subject.extend, tokens, size)
     return _compared_readings(check, found, expected) if found else Finding(check=check, passed=False, note=NO_CACHE)
@@ -230,10 +231,12 @@ def _compared(check: str, found: Tensor, expected: Tensor) -> Finding:
 
 Check = Callable[[AbstractSubject, str], Finding]
 
-CHECKS: MappingProxyType[str, Check] = MappingProxyType(
-    {
-        "token by token": partial(check_chunks, size=1),
-        **{f"chunks of {size}": partial(check_chunks, size=size) for size in CHUNKS},
+
+def checks_of(length: int) -> Mapping[str, Check]:
+    """Every check by its name; texts that are read in chunks have so many tokens."""
+    return {
+        "token by token": partial(check_chunks, size=1, length=length),
+        **{f"chunks of {size}": partial(check_chunks, size=size, length=length) for size in CHUNKS},
         "positions by default": check_default_positions,
         "left padding": partial(check_padding, side="left"),
         "right padding": partial(check_padding, side="right"),
@@ -245,25 +248,34 @@ CHECKS: MappingProxyType[str, Check] = MappingProxyType(
         "wrong name": check_name,
         "growth": check_growth,
     }
-)
+
+
+CHECKS = MappingProxyType(checks_of(LENGTH))
 """Every check by its name."""
 
 
-def findings(subject: AbstractSubject, checks: Sequence[str] = tuple(CHECKS)) -> Iterator[Finding]:
-    """The outcome of each check; a check that the model answers with an exception has failed."""
+def findings(
+    subject: AbstractSubject, checks: Sequence[str] = tuple(CHECKS), *, length: int = LENGTH
+) -> Iterator[Finding]:
+    """The outcome of each check; a check that the model answers with an exception has failed.
+
+    Args:
+        length: tokens of the texts that are read in chunks.
+    """
+    table = checks_of(length)
     for name in checks:
-        found = _finding(subject, name)
+        found = _finding(subject, name, table[name])
         if found.passed is False and name in subject.unpromised:
             found = replace(found, passed=None, note=subject.unpromised[name])
         yield found
 
 
 @torch.inference_mode()
-def _finding(subject: AbstractSubject, check: str) -> Finding:
+def _finding(subject: AbstractSubject, name: str, check: Check) -> Finding:
     try:
-        return CHECKS[check](subject, check)
+        return check(subject, name)
     except Refusal as refusal:
-        return Finding(check=check, passed=None, note=str(refusal))
+        return Finding(check=name, passed=None, note=str(refusal))
     except Exception as error:  # whatever a foreign model raises is the finding
         lines = str(error).splitlines() or [""]
-        return Finding(check=check, passed=False, note=f"{type(error).__name__}: {lines[0][:160]}")
+        return Finding(check=name, passed=False, note=f"{type(error).__name__}: {lines[0][:160]}")

@@ -87,6 +87,7 @@ class HFSubject(AbstractSubject):
 
     def full(self, tokens: Int[Tensor, "b t"]) -> list[Reading]:
         """One forward pass without a cache."""
+        tokens = tokens.to(self.model.device)
         with layer_outputs(self.model) as layers:
             logits = self.model(tokens, use_cache=False, **self._positions(tokens, 0)).logits
         return _readings(logits, layers)
@@ -97,7 +98,7 @@ class HFSubject(AbstractSubject):
 
     def _positions(self, tokens: Int[Tensor, "b t"], start: int) -> dict[str, Tensor]:
         """The positions from `start` on, if the model takes any."""
-        positions = torch.arange(start, start + tokens.shape[1]).expand(tokens.shape)
+        positions = torch.arange(start, start + tokens.shape[1], device=self.model.device).expand(tokens.shape)
         return {"position_ids": positions} if self.takes_positions else {}
 
     def extend_by_default(self, tokens: Int[Tensor, "b t"], cache: Any) -> Extension:
@@ -112,6 +113,7 @@ class HFSubject(AbstractSubject):
 
     def _extend(self, tokens: Int[Tensor, "b t"], carried: Any, given: dict[str, Tensor]) -> Extension:
         cache, length = carried if carried is not None else (self._own_cache(), 0)
+        tokens = tokens.to(self.model.device)
         with layer_outputs(self.model) as layers:
             out = self.model(tokens, use_cache=True, **given, **({} if cache is None else {self.cache_name: cache}))
         cache = out.get(self.cache_name, cache)
@@ -120,7 +122,8 @@ class HFSubject(AbstractSubject):
 
     def _own_cache(self) -> Any:
         """None for a model that makes a cache by itself; the library's own cache for one that returns none."""
-        if self.model(torch.tensor([[self.vocab_size - 1]]), use_cache=True).get(self.cache_name) is not None:
+        probe = torch.tensor([[self.vocab_size - 1]], device=self.model.device)
+        if self.model(probe, use_cache=True).get(self.cache_name) is not None:
             return None
         from transformers import DynamicCache
 
@@ -136,6 +139,7 @@ class HFSubject(AbstractSubject):
         """
         if "attention_mask" not in inspect.signature(self.model.forward).parameters:
             raise Refusal("the model takes no attention_mask")
+        tokens, then, real = (part.to(self.model.device) for part in (tokens, then, real))
         mask, texts, cache = real.long(), tokens, self._own_cache()
         out = self.model(tokens, use_cache=True, **self._prepared(mask, cache), attention_mask=mask)
         last = mask.shape[1] - 1 - mask.flip(1).argmax(dim=1)

@@ -53,14 +53,14 @@ def sample_tokens(subject: AbstractSubject, rows: int, length: int, *, seed: int
 
 def check_chunks(subject: AbstractSubject, check: str, size: int, *, length: int) -> Finding:
     """Full forward against chunks of `size` from a carried cache, for two rows; if that fails, for one row too."""
-    found = read_chunks(subject, check, size, rows=2, length=length)
+    found = _check_chunks(subject, check, size, rows=2, length=length)
     if found.passed or found.note:
         return found
-    alone = read_chunks(subject, check, size, rows=1, length=length)
+    alone = _check_chunks(subject, check, size, rows=1, length=length)
     return replace(found, note="a single row is right") if alone.passed else found
 
 
-def read_chunks(subject: AbstractSubject, check: str, size: int, *, rows: int, length: int) -> Finding:
+def _check_chunks(subject: AbstractSubject, check: str, size: int, *, rows: int, length: int) -> Finding:
     """Full forward of so many rows against chunks of `size` from a carried cache."""
     tokens = sample_tokens(subject, rows, length)
     expected = list(enumerate(subject.full(tokens)))

@@ -1,6 +1,7 @@
 """Files that are whole or absent: written under another name beside the target, then renamed over it."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,23 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write files to, which are moved to `folder` when the block ends, and removed if it fails.
+
+    Files of the same name are replaced; others that are in `folder` already stay.
+    """
+    draft = folder.absolute().with_name(f".{folder.absolute().name}.{os.getpid()}.draft")
+    draft.mkdir(parents=True)
+    try:
+        yield draft
+        folder.mkdir(exist_ok=True)
+        for path in sorted(draft.iterdir()):
+            os.replace(path, folder / path.name)
+    finally:
+        shutil.rmtree(draft)
 
 
 def write_text(path: Path, text: str) -> None:

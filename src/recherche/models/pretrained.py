@@ -16,6 +16,7 @@ from torch import Tensor
 
 from recherche._lookup import lookup
 from recherche.errors import ConfigError
+from recherche.kernels.rotary_heads import QK_EPS
 from recherche.mixers.attention import AttentionLayer
 from recherche.mixers.mamba2 import Mamba2Layer
 from recherche.mixers.selective_ssm import MambaLayer
@@ -33,17 +34,17 @@ class Family(NamedTuple):
         config: our config from theirs.
         stem: prefix of all names but the head's.
         names: their name of our embedding and last norm.
-        layer: our weights of one layer, from theirs with the layer's prefix cut off.
+        layer: our weights of one layer, from theirs with the layer's prefix cut off, and our config.
     """
 
     config: Callable[[Any], LanguageModelConfig]
     stem: str
     names: Mapping[str, str]
-    layer: Callable[[Weights], dict[str, Tensor]]
+    layer: Callable[[Weights, LanguageModelConfig], dict[str, Tensor]]
 
 
 def from_transformers(model: Any) -> LanguageModel:
-    """Our language model with the weights of `model`, a LlamaForCausalLM, MambaForCausalLM or Mamba2ForCausalLM.
+    """Our language model with the weights of `model`, a Llama-, Qwen3-, Mamba- or Mamba2ForCausalLM.
 
     Raises:
         ConfigError: the family is another one, or the model has parts that ours has not.
@@ -57,7 +58,7 @@ def from_transformers(model: Any) -> LanguageModel:
     for i in range(len(config.layers)):
         prefix = f"{family.stem}layers.{i}."
         layer = {name.removeprefix(prefix): tensor for name, tensor in theirs.items() if name.startswith(prefix)}
-        ours |= {f"layers.{i}.{name}": tensor for name, tensor in family.layer(layer).items()}
+        ours |= {f"layers.{i}.{name}": tensor for name, tensor in family.layer(layer, config).items()}
     copy = LanguageModel(config).to(next(iter(ours.values())).dtype)
     copy.load_state_dict(ours)
     return copy
@@ -73,12 +74,12 @@ def _require(found: Mapping[str, tuple[Any, Any]]) -> None:
             )
 
 
-def _llama_config(theirs: Any) -> LanguageModelConfig:
+def _llama_config(theirs: Any, *, qk_norm: bool = False) -> LanguageModelConfig:
     rope = theirs.rope_parameters
     _require(
         {
             "attention_bias": (theirs.attention_bias, False),
-            "mlp_bias": (theirs.mlp_bias, False),
+            "mlp_bias": (getattr(theirs, "mlp_bias", False), False),
             "hidden_act": (theirs.hidden_act, "silu"),
             "rope_type": (rope["rope_type"], "default"),
             "head_dim": (theirs.head_dim, theirs.hidden_size // theirs.num_attention_heads),
@@ -88,12 +89,38 @@ def _llama_config(theirs: Any) -> LanguageModelConfig:
         n_heads=theirs.num_attention_heads,
         n_kv_heads=theirs.num_key_value_heads,
         d_ffn=theirs.intermediate_size,
+        qk_norm=qk_norm,
         rope_base=rope["rope_theta"],
     )
     return _config(theirs, layers=(layer,) * theirs.num_hidden_layers, eps=theirs.rms_norm_eps)
 
 
-def _llama_layer(theirs: Weights) -> dict[str, Tensor]:
+def _qwen3_config(theirs: Any) -> LanguageModelConfig:
+    _require(
+        {
+            "use_sliding_window": (theirs.use_sliding_window, False),
+            "layer_types": (set(theirs.layer_types), {"full_attention"}),
+        }
+    )
+    return _llama_config(theirs, qk_norm=True)
+
+
+def qk_rescaling(norm_eps: float) -> float:
+    """What W_q and W_k are multiplied by, from ours to theirs, for a model whose norms all have this epsilon."""
+    return math.sqrt(norm_eps / QK_EPS)
+
+
+def _qwen3_layer(theirs: Weights, config: LanguageModelConfig) -> dict[str, Tensor]:
+    ours = _llama_layer(theirs, config)
+    scale = qk_rescaling(config.norm_eps)
+    q, k, v = (theirs[f"self_attn.{part}_proj.weight"] for part in "qkv")
+    return ours | {
+        "mixer.qkv_proj.weight": torch.cat([q / scale, k / scale, v]),
+        "mixer.qk_scale": torch.stack([theirs[f"self_attn.{part}_norm.weight"] for part in "qk"]),
+    }
+
+
+def _llama_layer(theirs: Weights, config: LanguageModelConfig) -> dict[str, Tensor]:
     return {
         "norm.weight": theirs["input_layernorm.weight"],
         "mixer.qkv_proj.weight": torch.cat([theirs[f"self_attn.{part}_proj.weight"] for part in "qkv"]),
@@ -118,7 +145,7 @@ def _mamba_config(theirs: Any) -> LanguageModelConfig:
     return _config(theirs, layers=(layer,) * theirs.num_hidden_layers, eps=theirs.layer_norm_epsilon)
 
 
-def _mamba_layer(theirs: Weights) -> dict[str, Tensor]:
+def _mamba_layer(theirs: Weights, config: LanguageModelConfig) -> dict[str, Tensor]:
     return {
         "norm.weight": theirs["norm.weight"],
         "mixer.in_proj.weight": theirs["mixer.in_proj.weight"],
@@ -154,7 +181,7 @@ def _mamba2_config(theirs: Any) -> LanguageModelConfig:
     return _config(theirs, layers=(layer,) * theirs.num_hidden_layers, eps=theirs.layer_norm_epsilon)
 
 
-def _mamba2_layer(theirs: Weights) -> dict[str, Tensor]:
+def _mamba2_layer(theirs: Weights, config: LanguageModelConfig) -> dict[str, Tensor]:
     return {
         "norm.weight": theirs["norm.weight"],
         "mixer.in_proj.weight": theirs["mixer.in_proj.weight"],
@@ -179,13 +206,13 @@ def _config(theirs: Any, *, layers: tuple[Any, ...], eps: float) -> LanguageMode
     )
 
 
+_LLAMA_NAMES = {"embedding": "embed_tokens.weight", "norm.weight": "norm.weight"}
 _MAMBA_NAMES = {"embedding": "embeddings.weight", "norm.weight": "norm_f.weight"}
 
 FAMILIES: MappingProxyType[str, Family] = MappingProxyType(
     {
-        "llama": Family(
-            _llama_config, "model.", {"embedding": "embed_tokens.weight", "norm.weight": "norm.weight"}, _llama_layer
-        ),
+        "llama": Family(_llama_config, "model.", _LLAMA_NAMES, _llama_layer),
+        "qwen3": Family(_qwen3_config, "model.", _LLAMA_NAMES, _qwen3_layer),
         "mamba": Family(_mamba_config, "backbone.", _MAMBA_NAMES, _mamba_layer),
         "mamba2": Family(_mamba2_config, "backbone.", _MAMBA_NAMES, _mamba2_layer),
     }

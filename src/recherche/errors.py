@@ -6,6 +6,7 @@ RechercheError
 +-- InputError         a user's own file (a graph, a machine, predictions) cannot be read as asked
 +-- QueryError         a search that cannot be stated
 +-- CheckpointError    weights or training state that are damaged, foreign or of another version
++-- CodecError         a text that a tokenizer cannot write, or a tokenizer that cannot be read
 +-- StateError         a recurrent state of another model, batch or position
 +-- CertificateError   a certificate or a construction that does not hold
 """
@@ -33,6 +34,10 @@ class QueryError(RechercheError):
 
 class CheckpointError(RechercheError):
     """Weights or training state that are damaged, foreign or of another version."""
+
+
+class CodecError(RechercheError):
+    """A text that a tokenizer cannot write exactly, or a tokenizer whose tokens cannot be read one by one."""
 
 
 class StateError(RechercheError):

@@ -1,0 +1,151 @@
+"""What each token of a tokenizer adds to a text: ordinary tokens bytes, control tokens their own name.
+
+A tokenizer's `decode` works on whole texts: it drops spaces at the beginning, shows a cut character as U+FFFD, and takes
+as long as the text is. Yet nearly every tokenizer is a table from token to bytes, and this file reads that table off:
+
+    token is bytes          RWKV's World models, tiktoken: the vocabulary holds the bytes
+    token is spelled bytes  byte-level BPE (one of 256 letters a byte), ByT5 (the character of that number)
+    token is `<0xC3>`       byte fallback of SentencePiece models
+    all others              what stands between two neighbours when the tokenizer shows the three of them
+
+How bytes are spelled is found by showing the two bytes of one character to the tokenizer. A tokenizer whose tokens
+change their text with their neighbours is refused.
+
+Reference: Kudo & Richardson (2018), SentencePiece, https://arxiv.org/abs/1808.06226
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, final
+
+from recherche.errors import CodecError
+
+_PROBE = "À"
+"""Two bytes, 0xC3 and 0x80, which the three ways to spell bytes spell differently."""
+_RARE = "\u0e5b"
+"""A character that few vocabularies hold: written in bytes by a tokenizer that falls back on them."""
+_HEXADECIMAL = re.compile(r"<0x([0-9A-F]{2})>")
+_REPLACEMENT = "\ufffd"
+
+
+def _byte_letters() -> dict[str, int]:
+    """The letter that stands for each byte in byte-level BPE: printable bytes as themselves, others from U+0100 on."""
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
+
+
+_LETTERS = MappingProxyType(_byte_letters())
+_LETTER_OF = MappingProxyType({byte: letter for letter, byte in _LETTERS.items()})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TokenBytes:
+    """The table of a tokenizer; a number in neither has no token, and adds nothing.
+
+    Attributes:
+        ordinary: what each ordinary token adds in the middle of a text.
+        control: how each control token is spelled out.
+    """
+
+    ordinary: Mapping[int, bytes]
+    control: Mapping[int, str]
+
+
+def name_of(tokenizer: Any) -> str:
+    """How errors call a tokenizer."""
+    return f"{type(tokenizer).__name__}({tokenizer.name_or_path!r})" if tokenizer.name_or_path else type(tokenizer).__name__
+
+
+def read_token_bytes(tokenizer: Any) -> TokenBytes:
+    """Read the table off a tokenizer of transformers, fast or slow.
+
+    Raises:
+        CodecError: a token's text depends on its neighbours, or the tokenizer does not tell its bytes.
+    """
+    vocabulary = tokenizer.get_vocab()
+    added = {index: str(token) for index, token in tokenizer.added_tokens_decoder.items()}
+    control_ids = _control_ids(tokenizer, added)
+    numbers = {*vocabulary.values(), *added}
+    ids = sorted(numbers - control_ids)
+    control = {index: added.get(index) or str(tokenizer.convert_ids_to_tokens(index)) for index in control_ids}
+    known = {index: token for token, index in vocabulary.items() if isinstance(token, bytes)}
+    if known:
+        return TokenBytes({index: known.get(index) or added[index].encode() for index in ids}, control)
+    tokens = dict(zip(ids, tokenizer.convert_ids_to_tokens(ids), strict=True))
+    read = _spelling(tokenizer, tokens.values())
+    return TokenBytes({index: read(token) for index, token in tokens.items()}, control)
+
+
+def _control_ids(tokenizer: Any, added: dict[int, str]) -> frozenset[int]:
+    """Ids that steer a model instead of adding text: special tokens, and those that a chat template writes."""
+    named = {index for index in tokenizer.all_special_ids if index is not None}
+    special = {index for index, token in tokenizer.added_tokens_decoder.items() if token.special}
+    chat = tokenizer.chat_control_tokens
+    if chat is None:
+        template = tokenizer.chat_template or ""
+        text = template if isinstance(template, str) else "\n".join(map(str, template.values()))
+        chat = [token for token in added.values() if not token.isspace() and token in text]
+    return frozenset(named | special | {index for index, token in added.items() if token in set(chat)})
+
+
+def _spelling(tokenizer: Any, tokens: Collection[str]) -> Callable[[str], bytes]:
+    """The rule that turns a token into its bytes."""
+    first, second = _PROBE.encode()
+    if _shows(tokenizer, [_LETTER_OF[first], _LETTER_OF[second]]):
+        return lambda token: bytes(map(_LETTERS.__getitem__, token)) if _LETTERS.keys() >= set(token) else token.encode()
+    neighbours = _Neighbours(tokenizer, tokens)
+    if _shows(tokenizer, [chr(first), chr(second)]):
+        return lambda token: token.encode("latin-1") if len(token) == 1 and token < "\u0100" else neighbours.bytes_of(token)
+    if not (_shows(tokenizer, [f"<0x{first:02X}>", f"<0x{second:02X}>"]) or _falls_back(tokenizer)):
+        return neighbours.bytes_of
+
+    def read(token: str) -> bytes:
+        found = _HEXADECIMAL.fullmatch(token)
+        return bytes.fromhex(found[1]) if found else neighbours.bytes_of(token)
+
+    return read
+
+
+def _shows(tokenizer: Any, tokens: list[str]) -> bool:
+    """Whether the tokenizer shows these tokens as the one character of the probe."""
+    try:
+        return tokenizer.convert_tokens_to_string(tokens).strip() == _PROBE
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+
+
+def _falls_back(tokenizer: Any) -> bool:
+    """Whether a rare character is written in tokens of bytes, also where `decode` does not know them."""
+    expected = [f"<0x{byte:02X}>" for byte in _RARE.encode()]
+    tokens = tokenizer.convert_ids_to_tokens(tokenizer.encode(_RARE, add_special_tokens=False))
+    return tokens[-len(expected) :] == expected
+
+
+class _Neighbours:
+    """Shows a token between two others, so that what a tokenizer does at the ends of a text does not count."""
+
+    def __init__(self, tokenizer: Any, tokens: Collection[str]) -> None:
+        self._name = name_of(tokenizer)
+        self._show: Callable[[list[str]], str] = tokenizer.convert_tokens_to_string
+        for anchor in tokens:
+            alone = self._show([anchor])
+            following = self._show([anchor, anchor]).removeprefix(alone)
+            if alone.isalpha() and alone.isascii() and self._show([anchor] * 3) == alone + 2 * following:
+                self._anchor, self._alone, self._following = anchor, alone, following
+                return
+        raise CodecError(f"{self._name} has no token that adds the same letters in every place; choose another one.")
+
+    def bytes_of(self, token: str) -> bytes:
+        """What the token adds between its neighbours, in UTF-8."""
+        shown = self._show([self._anchor, token, self._anchor])
+        inside = shown.removeprefix(self._alone).removesuffix(self._following)
+        if self._alone + inside + self._following != shown or (_REPLACEMENT in inside and _REPLACEMENT not in token):
+            raise CodecError(
+                f"{self._name} shows its token {token!r} between two others as {shown!r}, which does not tell "
+                "the token's bytes; choose a tokenizer whose text is the sum of its tokens."
+            )
+        return inside.encode()

@@ -1,40 +1,42 @@
-"""What is inside of a model of transformers: the tensors of its cache, and the outputs of its layers.
+"""What is inside of a model of transformers: the leaves of its cache, and the outputs of its layers.
 
 Reference: Wolf et al. (2020), Transformers, https://arxiv.org/abs/1910.03771
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
+Leaf = TypeVar("Leaf")
 
-def walk(thing: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
-    """All tensors that an object of transformers leads to, with their paths; modules are not entered."""
-    if isinstance(thing, Tensor):
+
+def walk(thing: Any, path: str = "", *, kind: type[Leaf] = Tensor) -> Iterator[tuple[str, Leaf]]:  # type: ignore[assignment]
+    """All leaves of a kind that an object of transformers leads to, with their paths; modules are not entered."""
+    if isinstance(thing, kind):
         yield path, thing
     elif isinstance(thing, dict):
         for name, part in thing.items():
-            yield from walk(part, f"{path}.{name}" if path else str(name))
+            yield from walk(part, f"{path}.{name}" if path else str(name), kind=kind)
     elif isinstance(thing, list | tuple):
         for place, part in enumerate(thing):
-            yield from walk(part, f"{path}.{place}" if path else str(place))
+            yield from walk(part, f"{path}.{place}" if path else str(place), kind=kind)
     elif type(thing).__module__.startswith("transformers.") and not isinstance(thing, nn.Module):
-        yield from walk(vars(thing) if hasattr(thing, "__dict__") else (), path)
+        yield from walk(vars(thing) if hasattr(thing, "__dict__") else (), path, kind=kind)
 
 
-def refill(thing: Any, tensors: Mapping[str, Tensor], path: str = "") -> Any:
-    """The same object with these tensors, named as `walk` names them, in the places of its own."""
-    if isinstance(thing, Tensor):
-        return tensors.get(path, thing)
+def refill(thing: Any, leaves: Mapping[str, Any], path: str = "") -> Any:
+    """The same object with these leaves, named as `walk` names them, in the places of its own."""
+    if path in leaves:
+        return leaves[path]
     here = f"{path}." if path else ""
     if isinstance(thing, dict):
-        thing.update({name: refill(part, tensors, f"{here}{name}") for name, part in thing.items()})
+        thing.update({name: refill(part, leaves, f"{here}{name}") for name, part in thing.items()})
     elif isinstance(thing, list | tuple):
-        return type(thing)(refill(part, tensors, f"{here}{place}") for place, part in enumerate(thing))
+        return type(thing)(refill(part, leaves, f"{here}{place}") for place, part in enumerate(thing))
     elif type(thing).__module__.startswith("transformers.") and hasattr(thing, "__dict__"):
-        refill(vars(thing), tensors, path)
+        refill(vars(thing), leaves, path)
     return thing
 
 

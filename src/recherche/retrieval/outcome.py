@@ -30,6 +30,7 @@ class Status(Enum):
     TOO_LARGE = "the pattern, or pattern times text, exceeds a limit"
     TIMEOUT = "no answer within the deadline"
     BUSY = "too many searches that ran out of time are still ending"
+    NOT_ENCODABLE = "the tokenizer cannot write what was found"
     OVER_BUDGET = "more searches than the generated tokens allow"
     NO_START = "<EndSearch> without an open <StartSearch>"
     NESTED_START = "<StartSearch> inside a query, which starts the query anew"

@@ -1,7 +1,9 @@
 """Two tokenizers written in Python: one token a character, and the longest match in a trie of byte strings (RWKV)."""
 
 import ast
+import tempfile
 from pathlib import Path
+from typing import ClassVar
 
 from transformers import AddedToken, PreTrainedTokenizer
 
@@ -28,7 +30,7 @@ WORDS = (
 class CharacterTokenizer(PreTrainedTokenizer):
     """A token for each of a few characters, `<unk>` for all others; nothing is put around a text."""
 
-    vocab_files_names = {"vocab_file": "characters.txt"}
+    vocab_files_names: ClassVar[dict[str, str]] = {"vocab_file": "characters.txt"}
 
     def __init__(self, vocab_file: str | None = None, **kwargs) -> None:
         characters = CHARACTERS if vocab_file is None else Path(vocab_file).read_text(encoding="utf-8")
@@ -65,11 +67,11 @@ class CharacterTokenizer(PreTrainedTokenizer):
 class TrieTokenizer(PreTrainedTokenizer):
     """The longest byte string of the vocabulary that fits, again and again, as of RWKV's World models.
 
-    As there, a token of the slow interface is its number or its bytes, what is shown for a cut character is lossy, a line of the
-    file is `id repr(bytes) length`, and number 0 ends a text.
+    As there, a token of the slow interface is its number or its bytes, what is shown for a cut character is lossy, a
+    line of the file is `id repr(bytes) length`, and number 0 ends a text.
     """
 
-    vocab_files_names = {"vocab_file": "trie.txt"}
+    vocab_files_names: ClassVar[dict[str, str]] = {"vocab_file": "trie.txt"}
 
     def __init__(self, vocab_file: str, **kwargs) -> None:
         self._bytes: dict[int, bytes] = {}
@@ -85,8 +87,6 @@ class TrieTokenizer(PreTrainedTokenizer):
     @classmethod
     def tiny(cls) -> "TrieTokenizer":
         """All bytes and a few words."""
-        import tempfile
-
         values = [bytes([byte]) for byte in range(256)]
         values += sorted({word.encode() for word in WORDS} - set(values))
         lines = [f"{index} {value!r} {len(value)}" for index, value in enumerate(values, start=1)]

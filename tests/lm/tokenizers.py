@@ -1,4 +1,4 @@
-"""Small real tokenizers of every kind, made on the spot: nothing is downloaded, and a vocabulary has a few hundred tokens.
+"""Small real tokenizers of every kind, made on the spot: nothing is downloaded, a vocabulary has a few hundred tokens.
 
 `tiny_tokenizer(kind)` returns a new tokenizer, which a test may change; what takes time is trained once.
 """

@@ -3,9 +3,10 @@
     decode(encode_prompt(text))              is what the tokenizer puts in front, spelled out, then the text
     decode(before + encode_passage(before))  is decode(before), then the passage
 
-The text of a sequence of tokens is the sum of what each token adds (`token_bytes`), control tokens spelled out, nothing
-cleaned up. Of a tokenizer that puts a space before a text, the space of the first ordinary token is left out. Bytes that
-are cut off in the middle of a character are shown as U+FFFD; a passage after them begins a character of its own.
+The text of a sequence of tokens is the sum of what each token adds (`token_bytes`), control tokens spelled out,
+nothing cleaned up. Of a tokenizer that puts a space before a text, the space of the first ordinary token is left out.
+Bytes that are cut off in the middle of a character are shown as U+FFFD; a passage after them begins a character of its
+own.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ _SAMPLE = "so it is a name: 12"
 
 @final
 class Codec:
-    """The texts of a tokenizer of transformers; reads the whole vocabulary once, so keep it.
+    """The texts of a tokenizer of transformers.
 
     Raises:
         CodecError: the tokenizer's text is not the sum of its tokens.
@@ -85,7 +86,7 @@ class Codec:
 
     def _compare_with_tokenizer(self) -> None:
         """The sum of the tokens must be what the tokenizer itself shows."""
-        ids = [index for index in self.tokenizer.encode(_SAMPLE, add_special_tokens=False)]
+        ids = self.tokenizer.encode(_SAMPLE, add_special_tokens=False)
         ids = [index for index in ids if index not in self._table.control]
         theirs = self.tokenizer.decode(ids, clean_up_tokenization_spaces=False).strip()
         ours = self.decode(ids).strip()

@@ -1,13 +1,15 @@
 """A text as tokens that are exactly this text, in its place: the tokenizer's own choice where it is exact, else pieces.
 
-What a tokenizer makes of a text is checked byte by byte against the table of its tokens. It is wrong where the tokenizer
-takes a part of the text for a control token, changes it (Unicode normal forms, white space, case), puts a space before
-it, or does not know a character. Then the text is halved and each half is tried again, so that nearly all of a long text
-keeps the tokens that the model was trained with; a piece of a few characters is covered by as few tokens as possible.
+What a tokenizer makes of a text is checked byte by byte against the table of its tokens. It is wrong where the
+tokenizer takes a part of the text for a control token, changes it (Unicode normal forms, white space, case), puts a
+space before it, or does not know a character. Then the text is halved and each half is tried again, so that nearly all
+of a long text keeps the tokens that the model was trained with; a piece of a few characters is covered by as few tokens
+as possible.
 """
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, final
 
 from recherche.errors import CodecError
@@ -33,11 +35,18 @@ class ExactEncoder:
 
     def __init__(self, tokenizer: Any, table: TokenBytes) -> None:
         self._tokenizer, self._table = tokenizer, table
-        self._by_bytes = _shortest_names(tokenizer, table)
-        self._longest = max(map(len, self._by_bytes))
         first = self._propose("a", splits_special=False)
         self.lead = b" " if self._join(first)[:1] == b" " else b""
         """The space that the tokenizer puts before a text, and that its text is shown without."""
+
+    @cached_property
+    def _by_bytes(self) -> dict[bytes, int]:
+        """The most usual token for each string of bytes."""
+        return {data: index for index, data in self._table.ordinary.items() if data}
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._by_bytes))
 
     def encode(self, text: str, lead: bytes) -> list[int]:
         """Ordinary tokens whose bytes are the text; `lead` may stand before it.
@@ -127,14 +136,6 @@ class ExactEncoder:
             _, index, end = best[end] or (0, 0, 0)
             ids.append(index)
         return ids[::-1], reached
-
-
-def _shortest_names(tokenizer: Any, table: TokenBytes) -> dict[bytes, int]:
-    """A token for each string of bytes; of several the one with the shortest name, `A` before `<0x41>`."""
-    ids = [index for index, data in table.ordinary.items() if data]
-    names = tokenizer.convert_ids_to_tokens(ids)
-    ordered = sorted(zip(ids, names, strict=True), key=lambda pair: len(str(pair[1])), reverse=True)
-    return {table.ordinary[index]: index for index, _ in ordered}
 
 
 def _cut(text: str) -> int:

@@ -1,7 +1,8 @@
 """What each token of a tokenizer adds to a text: ordinary tokens bytes, control tokens their own name.
 
-A tokenizer's `decode` works on whole texts: it drops spaces at the beginning, shows a cut character as U+FFFD, and takes
-as long as the text is. Yet nearly every tokenizer is a table from token to bytes, and this file reads that table off:
+A tokenizer's `decode` works on whole texts: it drops spaces at the beginning, shows a cut character as U+FFFD, and
+takes as long as the text is. Yet nearly every tokenizer is a table from token to bytes, and this file reads that table
+off:
 
     token is bytes          RWKV's World models, tiktoken: the vocabulary holds the bytes
     token is spelled bytes  byte-level BPE (one of 256 letters a byte), ByT5 (the character of that number)
@@ -15,6 +16,7 @@ Reference: Kudo & Richardson (2018), SentencePiece, https://arxiv.org/abs/1808.0
 """
 
 import re
+import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -26,7 +28,7 @@ _PROBE = "À"
 """Two bytes, 0xC3 and 0x80, which the three ways to spell bytes spell differently."""
 _RARE = "\u0e5b"
 """A character that few vocabularies hold: written in bytes by a tokenizer that falls back on them."""
-_HEXADECIMAL = re.compile(r"<0x([0-9A-F]{2})>")
+_HEXADECIMAL = re.compile(r"<0x[0-9A-F]{2}>")
 _REPLACEMENT = "\ufffd"
 
 
@@ -47,7 +49,8 @@ class TokenBytes:
     """The table of a tokenizer; a number in neither has no token, and adds nothing.
 
     Attributes:
-        ordinary: what each ordinary token adds in the middle of a text.
+        ordinary: what each ordinary token adds in the middle of a text; of two with the same bytes the second is the
+            more usual one, `A` after `<0x41>`.
         control: how each control token is spelled out.
     """
 
@@ -57,27 +60,41 @@ class TokenBytes:
 
 def name_of(tokenizer: Any) -> str:
     """How errors call a tokenizer."""
-    return f"{type(tokenizer).__name__}({tokenizer.name_or_path!r})" if tokenizer.name_or_path else type(tokenizer).__name__
+    name = type(tokenizer).__name__
+    return f"{name}({tokenizer.name_or_path!r})" if tokenizer.name_or_path else name
+
+
+_READ: weakref.WeakKeyDictionary[Any, tuple[object, TokenBytes]] = weakref.WeakKeyDictionary()
 
 
 def read_token_bytes(tokenizer: Any) -> TokenBytes:
-    """Read the table off a tokenizer of transformers, fast or slow.
+    """The table of a tokenizer of transformers, fast or slow; read once, and again when tokens were added to it.
 
     Raises:
         CodecError: a token's text depends on its neighbours, or the tokenizer does not tell its bytes.
     """
+    version = (len(tokenizer), tuple(tokenizer.all_special_tokens), repr(tokenizer.chat_template))
+    before, table = _READ.get(tokenizer, (None, None))
+    if table is None or before != version:
+        table = _read(tokenizer)
+        _READ[tokenizer] = (version, table)
+    return table
+
+
+def _read(tokenizer: Any) -> TokenBytes:
     vocabulary = tokenizer.get_vocab()
     added = {index: str(token) for index, token in tokenizer.added_tokens_decoder.items()}
     control_ids = _control_ids(tokenizer, added)
     numbers = {*vocabulary.values(), *added}
-    ids = sorted(numbers - control_ids)
+    ids = sorted(numbers - control_ids, reverse=True)
     control = {index: added.get(index) or str(tokenizer.convert_ids_to_tokens(index)) for index in control_ids}
     known = {index: token for token, index in vocabulary.items() if isinstance(token, bytes)}
     if known:
         return TokenBytes({index: known.get(index) or added[index].encode() for index in ids}, control)
     tokens = dict(zip(ids, tokenizer.convert_ids_to_tokens(ids), strict=True))
     read = _spelling(tokenizer, tokens.values())
-    return TokenBytes({index: read(token) for index, token in tokens.items()}, control)
+    ids.sort(key=lambda index: len(tokens[index]), reverse=True)
+    return TokenBytes({index: read(tokens[index]) for index in ids}, control)
 
 
 def _control_ids(tokenizer: Any, added: dict[int, str]) -> frozenset[int]:
@@ -96,18 +113,22 @@ def _spelling(tokenizer: Any, tokens: Collection[str]) -> Callable[[str], bytes]
     """The rule that turns a token into its bytes."""
     first, second = _PROBE.encode()
     if _shows(tokenizer, [_LETTER_OF[first], _LETTER_OF[second]]):
-        return lambda token: bytes(map(_LETTERS.__getitem__, token)) if _LETTERS.keys() >= set(token) else token.encode()
+        return _from_letters
     neighbours = _Neighbours(tokenizer, tokens)
     if _shows(tokenizer, [chr(first), chr(second)]):
-        return lambda token: token.encode("latin-1") if len(token) == 1 and token < "\u0100" else neighbours.bytes_of(token)
-    if not (_shows(tokenizer, [f"<0x{first:02X}>", f"<0x{second:02X}>"]) or _falls_back(tokenizer)):
-        return neighbours.bytes_of
+        return lambda token: token.encode("latin-1") if _is_byte(token) else neighbours.bytes_of(token)
+    if _shows(tokenizer, [f"<0x{first:02X}>", f"<0x{second:02X}>"]) or _falls_back(tokenizer):
+        return lambda token: bytes.fromhex(token[3:5]) if _HEXADECIMAL.fullmatch(token) else neighbours.bytes_of(token)
+    return neighbours.bytes_of
 
-    def read(token: str) -> bytes:
-        found = _HEXADECIMAL.fullmatch(token)
-        return bytes.fromhex(found[1]) if found else neighbours.bytes_of(token)
 
-    return read
+def _from_letters(token: str) -> bytes:
+    """A token of byte-level BPE; one that was added is written as it is."""
+    return bytes(map(_LETTERS.__getitem__, token)) if _LETTERS.keys() >= set(token) else token.encode()
+
+
+def _is_byte(token: str) -> bool:
+    return len(token) == 1 and token < "\u0100"
 
 
 def _shows(tokenizer: Any, tokens: list[str]) -> bool:

@@ -24,13 +24,14 @@ for (const list of document.querySelectorAll("[role=tablist]")) {
   choose(tabs[0]);
 }
 
-// Examples: walk through the steps of a trace; the graph and the text show what each step is about.
+// Examples: walk through the steps of a trace; the graph, or the prompt, and the text show what each step is about.
 for (const example of document.querySelectorAll(".example")) {
   const steps = JSON.parse(example.querySelector("script[type='application/json']").textContent);
   const slider = example.querySelector("input[type=range]");
   const position = example.querySelector("output");
   const caption = example.querySelector(".caption");
-  const box = example.querySelector(".text");
+  const box = example.querySelector(".text:not(.source)");
+  const source = example.querySelector(".source");
   const tokens = [...example.querySelectorAll(".token")];
   const edges = [...example.querySelectorAll("line")];
   const vertices = [...example.querySelectorAll("g[data-vertex]")];
@@ -50,6 +51,8 @@ for (const example of document.querySelectorAll(".example")) {
       element.classList.toggle("walked", walked.has(i));
     });
     vertices.forEach((element) => element.classList.toggle("about", step.vertices.includes(element.dataset.vertex)));
+    const found = source?.querySelector(".token.found");
+    if (found) source.scrollTo({ top: found.offsetTop - source.clientHeight / 2, behavior: "auto" });
     position.textContent = `${number + 1} of ${steps.length}`;
     caption.textContent = step.caption;
     if (step.pattern) {

@@ -71,16 +71,16 @@ def test_every_query_can_be_written(name: str):
 @pytest.mark.parametrize("name", TEXT_TASKS)
 def test_sizes_out_of_range_are_refused(name: str):
     task = TEXT_TASKS[name]()
-    for n in (task.least - 1, task.largest + 1):
+    for n in (task.least - 1, task.greatest + 1):
         with pytest.raises(ConfigError, match=rf"The task {name} takes n from {task.least} to \d+, got n = {n} "):
             task.at_size(n)
 
 
 @pytest.mark.parametrize("name", TEXT_TASKS)
-def test_a_bound_grows_with_n(name: str):
-    task = TEXT_TASKS[name](n=20)
-    low, high = task.lower_bound_bits, task.at_size(40).lower_bound_bits
-    assert (low is None and high is None) or low < high
+def test_a_bound_never_falls_and_is_less_than_the_text_holds(name: str):
+    bounds = [TEXT_TASKS[name](n=n).lower_bound_bits for n in (20, 40)]
+    if bounds != [None, None]:
+        assert 0 < bounds[0] <= bounds[1] < 8 * len(TEXT_TASKS[name](n=40).example(1).context)
 
 
 def test_options_are_fields():

@@ -1,7 +1,17 @@
 import pytest
 
 from recherche.errors import ConfigError, InputError
-from recherche.texts.prose import BOOKS, MIN_WORDS, book, ends_sentence, passage, pieces, prose, sentences
+from recherche.texts.prose import (
+    BOOKS,
+    MIN_WORDS,
+    book,
+    passage,
+    pieces,
+    prose,
+    sentence_ends,
+    sentence_starts,
+    sentences,
+)
 
 
 @pytest.mark.parametrize("name", BOOKS)
@@ -32,6 +42,7 @@ def test_sentences_are_the_prose_without_its_line_breaks():
     assert sentences()[:2] == ("CHAPTER 1.", "Loomings.")
     assert "Call me Ishmael." in sentences()
     assert not any("\n" in sentence for sentence in sentences())
+    assert [pieces()[start].strip() for start in sentence_starts()] == [line.split()[0] for line in sentences()]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +50,7 @@ def test_sentences_are_the_prose_without_its_line_breaks():
     [("end. ", True), ('end!" ', True), ("end\n\n", True), ("end, ", False), ("end\n", False), ("3.14 ", False)],
 )
 def test_a_sentence_ends_at_a_mark_before_white_space(piece: str, ends: bool):
-    assert ends_sentence(piece) == ends
+    assert sentence_ends(("So ", piece, "what? ")) == ((2, 3) if ends else (3,))
 
 
 def test_a_book_that_is_not_there_and_bad_files_are_refused(tmp_path):

@@ -10,8 +10,17 @@ from recherche.texts.base import Say as Say
 from recherche.texts.base import TextExample as TextExample
 from recherche.texts.base import example_keys as example_keys
 from recherche.texts.base import examples as examples
+from recherche.texts.cgram import CGramWords as CGramWords
+from recherche.texts.copying import CopyingPassage as CopyingPassage
+from recherche.texts.counting import CountingWord as CountingWord
+from recherche.texts.disjoint import Disjoint as Disjoint
 from recherche.texts.grading import grade as grade
 from recherche.texts.keyvalue import KeyValue as KeyValue
+from recherche.texts.mqar import MQARWords as MQARWords
+from recherche.texts.needle import Needle as Needle
+from recherche.texts.needle import NeedleMultiKey as NeedleMultiKey
+from recherche.texts.needle import NeedleMultiQuery as NeedleMultiQuery
+from recherche.texts.needle import NeedleMultiValue as NeedleMultiValue
 from recherche.texts.phonebook import Phonebook as Phonebook
 from recherche.texts.variables import Variables as Variables
 

@@ -10,7 +10,7 @@ Answers are graded by `grading.grade`, whatever wrote them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, final
 
@@ -90,12 +90,17 @@ class AbstractTextTask(ABC):
     n: int = 30
 
     def __post_init__(self) -> None:
-        self.require_between("n", self.least, self.largest)
+        self.require_between("n", self.least, self.greatest)
 
     @property
     def least(self) -> int:
         """The least n of this configuration."""
         return self.smallest
+
+    @property
+    def greatest(self) -> int:
+        """The greatest n of this configuration."""
+        return self.largest
 
     @property
     def lower_bound_bits(self) -> float | None:
@@ -160,6 +165,15 @@ def target_of(answers: Iterable[str]) -> str:
 def searched(asks: Iterable[Ask], answers: Iterable[str]) -> tuple[Ask | Say, ...]:
     """The trace that makes all searches first, then writes the answers."""
     return (*asks, Say(target_of(answers)))
+
+
+def listed(things: Sequence[str]) -> str:
+    """Names one after the other.
+
+    >>> listed(["Ada", "Bo", "Cy"])
+    'Ada, Bo and Cy'
+    """
+    return " and ".join(filter(None, (", ".join(things[:-1]), things[-1])))
 
 
 def asked(question: str) -> str:

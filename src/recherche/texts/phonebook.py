@@ -43,10 +43,10 @@ class Phonebook(AbstractTextTask):
 
     def example(self, key: int) -> TextExample:
         """A book of n different people, and one of them."""
-        draws = Draws(key, self.name)
-        people = [person(index) for index in draws.distinct(self.n, NUM_PEOPLE)]
-        numbers = [f"{draws.below(1000):03d}-{draws.below(10000):04d}" for _ in people]
-        wanted = draws.below(self.n)
+        values = Draws(key, f"{self.name} values")
+        people = [person(index) for index in Draws(key, self.name).distinct(self.n, NUM_PEOPLE)]
+        numbers = [f"{values.below(1000):03d}-{values.below(10000):04d}" for _ in people]
+        wanted = Draws(key, f"{self.name} question").below(self.n)
         return TextExample(
             context="".join(f"{name}: {number}\n" for name, number in zip(people, numbers, strict=True)),
             question=asked(f"What is the number of {people[wanted]}?"),

@@ -77,21 +77,37 @@ def passage(start: int, count: int, *, path: str | None = None) -> tuple[str, ..
 
 
 @cache
+def sentence_starts(path: str | None = None) -> tuple[int, ...]:
+    """The words that begin a sentence, counted from 0.
+
+    Raises:
+        InputError: as `prose` does.
+    """
+    there = pieces(path)
+    return (0, *(end for end in sentence_ends(there) if end < len(there)))
+
+
+@cache
 def sentences(path: str | None = None) -> tuple[str, ...]:
     """The sentences of the prose in order, each on one line; a heading counts as one.
 
     Raises:
         InputError: as `prose` does.
     """
-    found, words = [], []
-    for piece in pieces(path):
-        words.append(piece)
-        if ends_sentence(piece):
-            found.append(" ".join("".join(words).split()))
-            words = []
-    return (*found, " ".join("".join(words).split())) if words else tuple(found)
+    there, starts = pieces(path), sentence_starts(path)
+    return tuple(
+        " ".join("".join(there[begin:end]).split())
+        for begin, end in zip(starts, (*starts[1:], len(there)), strict=True)
+    )
 
 
-def ends_sentence(piece: str) -> bool:
-    """Whether a sentence or a paragraph ends with this word and the white space after it."""
-    return _SENTENCE_END.search(piece) is not None
+def sentence_ends(words: tuple[str, ...]) -> tuple[int, ...]:
+    """How many words there are up to each end of a sentence or a paragraph.
+
+    Args:
+        words: each with the white space after it.
+
+    >>> sentence_ends(("It ", "rains. ", "So ", "what?" ))
+    (2,)
+    """
+    return tuple(end for end, word in enumerate(words, start=1) if _SENTENCE_END.search(word))

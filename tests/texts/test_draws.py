@@ -20,6 +20,10 @@ def test_distinct_numbers_are_distinct_and_in_range(count: int):
         assert set(numbers) <= set(range(4))
 
 
+def test_more_numbers_begin_with_fewer():
+    assert Draws(5, "distinct").distinct(9, 10)[:4] == Draws(5, "distinct").distinct(4, 10)
+
+
 def test_every_order_is_equally_likely():
     orders = Counter(tuple(Draws(key, "order").shuffled("abc")) for key in range(1200))
     assert len(orders) == 6

@@ -9,8 +9,10 @@ from typing import TypeVar, final
 from zlib import crc32
 
 import numpy as np
+from jaxtyping import Int64, UInt64
 
-from recherche.kernels.random import below, stream
+from recherche.kernels.compiled import compiled
+from recherche.kernels.random import below, permutation, stream
 
 Thing = TypeVar("Thing")
 
@@ -32,21 +34,32 @@ class Draws:
         return int(below(self._state, bound))
 
     def distinct(self, count: int, bound: int) -> list[int]:
-        """`count` different integers in 0..bound-1, each arrangement equally likely; `count` is at most `bound`."""
+        """`count` different integers in 0..bound-1, each arrangement equally likely; `count` is at most `bound`.
+
+        A greater count begins with the integers of a smaller one.
+        """
         assert count <= bound
-        found: dict[int, None] = {}
-        while len(found) < count:
-            found[self.below(bound)] = None
-        return list(found)
+        return [int(number) for number in distinct(self._state, count, bound)]
 
     def shuffled(self, things: Iterable[Thing]) -> list[Thing]:
         """The same things in a uniformly random order."""
-        order = list(things)
-        for i in range(len(order) - 1, 0, -1):
-            j = self.below(i + 1)
-            order[i], order[j] = order[j], order[i]
-        return order
+        known = list(things)
+        return [known[place] for place in permutation(self._state, len(known))]
 
     def digits(self, count: int) -> str:
         """A number of `count` digits, the first of which is not 0."""
         return str(10 ** (count - 1) + self.below(9 * 10 ** (count - 1)))
+
+
+@compiled
+def distinct(state: UInt64[np.ndarray, "1"], count: int, bound: int) -> Int64[np.ndarray, " c"]:
+    """`count` different integers in 0..bound-1: those that have been drawn already are drawn again."""
+    seen = np.zeros(bound, np.bool_)
+    numbers = np.empty(count, np.int64)
+    for i in range(count):
+        number = below(state, bound)
+        while seen[number]:
+            number = below(state, bound)
+        seen[number] = True
+        numbers[i] = number
+    return numbers

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from typing import Any, final
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from recherche.errors import ConfigError
@@ -75,5 +76,9 @@ def _padded_like(size: int, at_least: int) -> int:
     return at_least if multiple < 8 else -(-at_least // multiple) * multiple
 
 
-def _set_to_mean(rows: Tensor, wanted: Tensor, trained: Tensor) -> None:
-    rows[wanted] = rows[trained].to(torch.float64).mean(dim=0).to(rows.dtype)
+def _set_to_mean(
+    rows: Float[Tensor, "vocab *width"], wanted: Int[Tensor, " wanted"], trained: Int[Tensor, " trained"]
+) -> None:
+    """In parts and in double precision: a large vocabulary is not copied, and thousands of small numbers add up."""
+    total = sum(rows[part].to(torch.float64).sum(dim=0) for part in trained.split(8192))
+    rows[wanted] = (total / len(trained)).to(rows.dtype)

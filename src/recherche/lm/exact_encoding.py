@@ -8,6 +8,7 @@ as possible.
 """
 
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, final
@@ -15,8 +16,8 @@ from typing import Any, final
 from recherche.errors import CodecError
 from recherche.lm.token_bytes import TokenBytes, name_of
 
-_SHORT = 16
-"""Characters of a piece that is covered token by token instead of being halved again."""
+_SHORT, _SHORT_WORD = 16, 64
+"""Characters of a piece, and of one without white space, that is covered token by token instead of being halved."""
 _ANCHORS = ("\n", "a", ":")
 """Texts that are put before a passage to show the tokenizer that it does not begin a text."""
 
@@ -43,6 +44,10 @@ class ExactEncoder:
     def _by_bytes(self) -> dict[bytes, int]:
         """The most usual token for each string of bytes."""
         return {data: index for index, data in self._table.ordinary.items() if data}
+
+    @cached_property
+    def _ordered(self) -> list[bytes]:
+        return sorted(self._by_bytes)
 
     @cached_property
     def _longest(self) -> int:
@@ -76,33 +81,43 @@ class ExactEncoder:
             found = self._join(ids)
             if (found.removeprefix(lead) if lead else found) == data and self._table.ordinary.keys() >= set(ids):
                 return ids
-        if len(text) <= _SHORT:
-            return self._cover(data, offset, lead)
         middle = _cut(text)
+        if len(text) <= _SHORT or middle == 0:
+            return self._cover(data, offset, lead)
         return self._encode(text[:middle], offset, lead) + self._encode(text[middle:], offset + middle, b"")
 
     def _proposals(self, text: str, lead: bytes) -> Iterator[list[int]]:
-        """What the tokenizer makes of the text, as it is and without its special tokens."""
+        """What the tokenizer makes of the text; where that has control tokens, also what it makes without them."""
+        seen: set[int] = set()
         for splits_special in (False, True):
-            if lead == self.lead:
-                yield self._propose(text, splits_special=splits_special)
-                continue
-            if text.startswith(" "):
-                yield self._propose(text[1:], splits_special=splits_special)
-            for anchor in _ANCHORS:
-                yield self._after(anchor, text, splits_special=splits_special)
+            for ids in self._proposals_in_place(text, lead, splits_special=splits_special):
+                yield ids
+                seen.update(ids)
+            if not seen & self._table.control.keys():
+                return
+
+    def _proposals_in_place(self, text: str, lead: bytes, *, splits_special: bool) -> Iterator[list[int]]:
+        if lead == self.lead:
+            yield self._propose(text, splits_special=splits_special)
+            return
+        if text.startswith(" "):
+            yield self._propose(text[1:], splits_special=splits_special)
+        for anchor in _ANCHORS:
+            ids = self._propose(anchor + text, splits_special=splits_special)
+            size = self._tokens_of(anchor.encode(), ids)
+            if size:
+                yield ids[size:]
+                return
 
     def _propose(self, text: str, *, splits_special: bool) -> list[int]:
         return self._tokenizer.encode(
             text, add_special_tokens=False, split_special_tokens=splits_special, verbose=False
         )
 
-    def _after(self, anchor: str, text: str, *, splits_special: bool) -> list[int]:
-        """The tokens of the text behind another one; none if no token ends between them."""
-        ids, begin, end = self._propose(anchor + text, splits_special=splits_special), anchor.encode(), 0
-        while end < len(ids) and self._join(ids[:end]).removeprefix(self.lead) != begin and end <= len(begin) + 1:
-            end += 1
-        return ids[end:]
+    def _tokens_of(self, anchor: bytes, ids: list[int]) -> int:
+        """How many of the first tokens are the anchor; 0 if no token ends with it."""
+        sizes = range(1, min(len(ids), 2 * len(anchor)) + 1)
+        return next((size for size in sizes if self._join(ids[:size]).removeprefix(self.lead) == anchor), 0)
 
     def _join(self, ids: Sequence[int]) -> bytes:
         return b"".join(self._table.ordinary.get(index, b"") for index in ids)
@@ -115,8 +130,17 @@ class ExactEncoder:
             ids, end = self._shortest_cover(target)
             if end == len(target):
                 return ids
-            reached = max(reached, end - (len(target) - len(data)))
-        raise _UnwritableError(offset + len(data[:reached].decode(errors="ignore")))
+            reached = max(reached, end + self._agreement(target[end:]) - (len(target) - len(data)))
+        last = min(reached, len(data) - 1)
+        raise _UnwritableError(offset + len(data[:last].decode(errors="ignore")))
+
+    def _agreement(self, data: bytes) -> int:
+        """How many bytes at the beginning agree with some token, which then differs."""
+        for size in range(min(len(data), self._longest), 0, -1):
+            place = bisect_left(self._ordered, data[:size])
+            if place < len(self._ordered) and self._ordered[place].startswith(data[:size]):
+                return size
+        return 0
 
     def _shortest_cover(self, data: bytes) -> tuple[list[int], int]:
         """The fewest tokens that are the data, and how far any tokens came."""
@@ -139,11 +163,14 @@ class ExactEncoder:
 
 
 def _cut(text: str) -> int:
-    """Where to halve a text: at white space in the quarter before its middle, if there is some."""
+    """Where to halve a text: at the white space nearest to its middle; 0 if it is a short word."""
     middle = len(text) // 2
-    quarter = text[middle // 2 : middle]
-    space = max(quarter.rfind(" "), quarter.rfind("\n"))
-    return middle // 2 + space if space > 0 else middle
+    before = max(text.rfind(space, 1, middle + 1) for space in " \n")
+    after = min((place for space in " \n" if (place := text.find(space, middle)) > 0), default=-1)
+    near = [place for place in (before, after) if place > 0]
+    if near:
+        return min(near, key=lambda place: abs(place - middle))
+    return 0 if len(text) <= _SHORT_WORD else middle
 
 
 def _shown(text: str) -> str:

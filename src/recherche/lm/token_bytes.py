@@ -155,7 +155,8 @@ class _Neighbours:
         for anchor in tokens:
             alone = self._show([anchor])
             following = self._show([anchor, anchor]).removeprefix(alone)
-            if alone.isalpha() and alone.isascii() and self._show([anchor] * 3) == alone + 2 * following:
+            stays = following.strip() == alone and self._show([anchor] * 3) == alone + 2 * following
+            if stays and alone.isalpha() and alone.isascii():
                 self._anchor, self._alone, self._following = anchor, alone, following
                 return
         raise CodecError(f"{self._name} has no token that adds the same letters in every place; choose another one.")

@@ -6,16 +6,14 @@ from rich.console import Console
 from recherche.cli import board as module
 from recherche.cli.board import Board, duration
 from recherche.experiments.cell import Progress
-from recherche.experiments.presets import Recipe, quick_config
-from recherche.training.curriculum import Fixed
 
-CELLS = {"a": quick_config("mamba", "cot", 6, Recipe(10, 4, Fixed(), 8))}
+WORK = {"a": 80.0}
 RESULT = {"accuracy": 0.5, "accuracy_low": 0.25, "accuracy_high": 0.75}
 
 
 def told(*messages, terminal=False):
     output = io.StringIO()
-    with Board(CELLS, console=Console(file=output, force_terminal=terminal, width=120)) as board:
+    with Board(WORK, console=Console(file=output, force_terminal=terminal, width=120)) as board:
         for message in messages:
             board.tell("a", message)
     return output.getvalue()
@@ -23,6 +21,16 @@ def told(*messages, terminal=False):
 
 def test_a_result_is_one_line():
     assert "a                            0.500 [0.250, 0.750]" in told(RESULT)
+
+
+def test_a_refusal_is_one_line_too():
+    assert "a                            refused: too long" in told({"accuracy": None, "refused": "too long"})
+
+
+@pytest.mark.parametrize(("phase", "share"), [("train", " 50%"), ("answer", " 50%"), ("evaluate", " 0%")])
+def test_what_follows_a_training_does_not_count(monkeypatch, phase, share):
+    monkeypatch.setattr(module, "_LOG_SECONDS", 0.0)
+    assert share in told(Progress(phase, 5, 10, ""))
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch):

@@ -12,13 +12,16 @@ _FIRST_ETA_SECONDS = 5.0
 
 
 class Board:
-    """One bar for all cells, weighted by their work, and a bar for each cell that runs."""
+    """One bar for all cells, weighted by their work, and a bar for each cell that runs.
 
-    def __init__(self, cells: Mapping[str, Any], *, console: Console) -> None:
-        from recherche.experiments.reproduce import expected_work
+    Args:
+        work: of each cell, in any unit.
+        what: cells, in the plural of what they are called.
+    """
 
-        self._work = {name: expected_work(config) for name, config in cells.items()}
-        self._done = dict.fromkeys(cells, 0.0)
+    def __init__(self, work: Mapping[str, float], *, console: Console, what: str = "cells") -> None:
+        self._work = dict(work)
+        self._done = dict.fromkeys(work, 0.0)
         self._running: dict[str, TaskID] = {}
         self._first: tuple[float, float] | None = None
         self._logged = time.monotonic()
@@ -32,7 +35,7 @@ class Board:
             console=console,
             disable=not console.is_terminal,
         )
-        self._all = self._bars.add_task("all cells", total=sum(self._work.values()) or 1.0, note="")
+        self._all = self._bars.add_task(f"all {what}", total=sum(self._work.values()) or 1.0, note="")
 
     def __enter__(self) -> "Board":
         self._bars.start()
@@ -62,7 +65,7 @@ class Board:
             self._running[cell] = self._bars.add_task(cell, total=message.total, note="")
         note = f"{message.phase} {message.note}"
         self._bars.update(self._running[cell], total=message.total, completed=message.done, note=note)
-        if message.phase == "train":
+        if message.phase != "evaluate":  # what follows a training is not counted
             self._done[cell] = self._work[cell] * message.done / message.total
 
     def _end(self, cell: str, message: Any) -> None:
@@ -70,9 +73,7 @@ class Board:
             self._bars.remove_task(self._running.pop(cell))
         self._done[cell] = self._work[cell]
         if isinstance(message, dict):
-            interval = f"[{message['accuracy_low']:.3f}, {message['accuracy_high']:.3f}]"
-            line = f"  {cell:<28} {message['accuracy']:.3f} {interval}"
-            self._console.print(line, markup=False, highlight=False)
+            self._console.print(f"  {cell:<28} {_outcome(message)}", markup=False, highlight=False)
 
     def _eta(self, finished: float) -> str:
         now = time.monotonic()
@@ -83,6 +84,13 @@ class Board:
             return ""
         left = (sum(self._work.values()) - finished) * (now - started) / (finished - before)
         return f"about {duration(left)} left"
+
+
+def _outcome(result: Mapping[str, Any]) -> str:
+    """An accuracy with its interval, or why there is none."""
+    if result.get("refused"):
+        return f"refused: {result['refused']}"
+    return f"{result['accuracy']:.3f} [{result['accuracy_low']:.3f}, {result['accuracy_high']:.3f}]"
 
 
 def duration(seconds: float) -> str:

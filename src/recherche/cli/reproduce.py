@@ -37,7 +37,7 @@ def reproduce(
       recherche reproduce --preset laptop --dry-run   what would run
     """
     from recherche.cli.board import Board, duration
-    from recherche.experiments.reproduce import cells_left, expected_seconds, make_grid
+    from recherche.experiments.reproduce import cells_left, expected_seconds, expected_work, make_grid
     from recherche.experiments.reproduce import reproduce as run_grid
     from recherche.report import write_report
 
@@ -54,7 +54,7 @@ def reproduce(
     if dry_run:
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    board = Board(left, console=console)
+    board = Board({name: expected_work(config) for name, config in left.items()}, console=console)
     with board:
         outcome = run_grid(grid, out, only=only, jobs=jobs, device=device, on_message=board.tell)
     report = write_report(out)

@@ -35,6 +35,7 @@ def sweep(
     """
     from recherche.cli.board import Board
     from recherche.cli.reproduce import choose_device, choose_jobs, conclude
+    from recherche.experiments.reproduce import expected_work
     from recherche.experiments.sweep import make_sweep, points_left, run_sweep
     from recherche.report import write_sweep_report
 
@@ -53,7 +54,7 @@ def sweep(
     if dry_run:
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with Board({name: cell.config for name, cell in left.items()}, console=console) as board:
+    with Board({name: expected_work(cell.config) for name, cell in left.items()}, console=console) as board:
         outcome = run_sweep(asked, out, only=only, jobs=jobs, device=device, on_message=board.tell)
     console.print(_results(out))
     conclude(outcome, write_sweep_report(out), console, what="points")

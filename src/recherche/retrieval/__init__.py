@@ -15,16 +15,25 @@ from recherche.queries import LastWrite as LastWrite
 from recherche.queries import NextEdge as NextEdge
 from recherche.queries import Parent as Parent
 from recherche.retrieval.context import Context as Context
+from recherche.retrieval.limits import TEXT_LIMITS as TEXT_LIMITS
 from recherche.retrieval.limits import Limits as Limits
 from recherche.retrieval.limits import Paper as Paper
 from recherche.retrieval.limits import Standard as Standard
 from recherche.retrieval.outcome import Found as Found
 from recherche.retrieval.outcome import Status as Status
 from recherche.retrieval.outcome import Tier as Tier
+from recherche.retrieval.passage import Passage as Passage
 from recherche.retrieval.retriever import Retriever as Retriever
 from recherche.retrieval.session import Search as Search
 from recherche.retrieval.session import SearchSession as SearchSession
 from recherche.retrieval.session import read_pattern as read_pattern
+from recherche.retrieval.text_context import TextContext as TextContext
+from recherche.text_queries import After as After
+from recherche.text_queries import Between as Between
+from recherche.text_queries import Line as Line
+from recherche.text_queries import Pattern as Pattern
+from recherche.text_queries import Sentence as Sentence
+from recherche.text_queries import Word as Word
 
 if TYPE_CHECKING:
     from recherche.retrieval.batch import BatchRetriever as BatchRetriever

@@ -17,6 +17,7 @@ def is_word(character: str) -> bool:
 
 
 _TESTS = {"d": str.isdecimal, "s": str.isspace, "w": is_word}
+_BEYOND_ASCII = {"d": str.isdecimal, "s": str.isspace, "w": str.isalnum}
 _ASCII = {letter: [(code, code) for code in range(128) if test(chr(code))] for letter, test in _TESTS.items()}
 
 
@@ -46,7 +47,7 @@ def complement(ranges: list[CodeRange]) -> list[CodeRange]:
 
 
 def _category(letter: str, characters: Collection[str]) -> list[CodeRange]:
-    test = _TESTS[letter.lower()]
+    test = _BEYOND_ASCII[letter.lower()]
     codes = [(ord(c), ord(c)) for c in characters if c > "\x7f" and test(c)]
     ranges = _merge(_ASCII[letter.lower()] + codes)
     return complement(ranges) if letter.isupper() else ranges

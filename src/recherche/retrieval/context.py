@@ -21,13 +21,13 @@ import numpy as np
 from recherche.queries import Query
 from recherche.retrieval import templates
 from recherche.retrieval.bind import BoundPlan, BoundTally, bind
-from recherche.retrieval.engine import Program, Spans, check_cost, compile_program, run_within
+from recherche.retrieval.engine import Program, Spans, check_cost, compile_program, result_of, run_within
 from recherche.retrieval.finder import Groups, find
 from recherche.retrieval.index import TokenIndex
 from recherche.retrieval.lexicon import Lexicon
 from recherche.retrieval.limits import Limits, Mode, Paper
 from recherche.retrieval.outcome import RESERVED, Found, RefusedError, Status, Tier
-from recherche.retrieval.pattern import read_pattern
+from recherche.retrieval.pattern import read_pattern, require_group
 from recherche.retrieval.plan import plan_of
 from recherche.retrieval.recognise import recognise
 from recherche.retrieval.syntax import At, Tree, walk
@@ -134,13 +134,7 @@ class Context:
         return bind(plan_of(query), lexicon.ids) if lexicon.is_open else _bind_once(query, lexicon)
 
     def _read(self, pattern: str) -> Tree:
-        tree = read_pattern(pattern, self.limits)
-        if not tree.n_groups:
-            raise RefusedError(
-                Status.NO_GROUP,
-                f"The pattern {pattern!r} returns nothing; put parentheses around what it shall return.",
-            )
-        return tree
+        return require_group(read_pattern(pattern, self.limits), pattern)
 
     def _compile(self, tree: Tree) -> tuple[Program, str, float]:
         """(the program, its text, a bound on the cost of one search), with the text brought up to date."""
@@ -191,8 +185,7 @@ class Context:
     def _found_bytes(self, spans: Spans, blank: Found) -> Found:
         """The outcome of a match in the bytes of the text."""
         outcome = blank._replace
-        groups = spans[1:2] if isinstance(self.mode, Paper) else spans[1:]
-        begin, end = next((span for span in groups if span != (-1, -1)), (-1, -1))
+        begin, end = result_of(spans[1:], self.mode)
         if begin < 0:
             return outcome(status=Status.UNSET_GROUP)
         if begin == end:

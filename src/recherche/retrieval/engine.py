@@ -15,7 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
 from typing import Any, final
 
-from recherche.retrieval.limits import Limits
+from recherche.retrieval.limits import Limits, Mode, Paper
 from recherche.retrieval.outcome import RefusedError, Status
 
 _QUICK_COST = 5e6
@@ -62,22 +62,33 @@ class Program:
 
         After an empty match the search goes on one character later.
         """
-        matches: list[Spans] = []
-        end = time.monotonic() + seconds
-        at = 0
-        while at <= len(data):
-            spans = self.match(data, at)
-            if spans is None:
-                return matches, True
-            matches.append(spans)
-            at = spans[0][1]
-            if spans[0][0] == at:
+        return all_matches(functools.partial(self.match, data), data, seconds=seconds)
+
+
+def all_matches(match: Callable[[int], Spans | None], data: bytearray, *, seconds: float) -> tuple[list[Spans], bool]:
+    """What `Program.match_all` returns, by a function that finds the leftmost match at or after a byte."""
+    matches: list[Spans] = []
+    end = time.monotonic() + seconds
+    at = 0
+    while at <= len(data):
+        spans = match(at)
+        if spans is None:
+            return matches, True
+        matches.append(spans)
+        at = spans[0][1]
+        if spans[0][0] == at:
+            at += 1
+            while at < len(data) and data[at] & 0xC0 == 0x80:
                 at += 1
-                while at < len(data) and data[at] & 0xC0 == 0x80:
-                    at += 1
-            if time.monotonic() > end:
-                return matches, False
-        return matches, True
+        if time.monotonic() > end:
+            return matches, False
+    return matches, True
+
+
+def result_of(groups: Spans, mode: Mode) -> tuple[int, int]:
+    """The group that is returned, by the rules of `mode`; (-1, -1) if none took part."""
+    asked = groups[:1] if isinstance(mode, Paper) else groups
+    return next((span for span in asked if span != (-1, -1)), (-1, -1))
 
 
 @functools.lru_cache(maxsize=_PROGRAMS_KEPT)

@@ -28,6 +28,7 @@ class Limits:
         cost: instructions times bytes of text; RE2 was never seen to do fewer than 3e8 a second.
         memory_bytes: what RE2 may use for one compiled pattern.
         result_tokens: length of what is handed to the model.
+        result_characters: the same for a search of a text.
         deadline_ms: when the caller has its answer; RE2 cannot be interrupted, so the search itself ends later.
         searches: number of searches that a text may make at once.
         searches_per_token: further searches for each token that the model has generated. The shortest query of the
@@ -42,6 +43,7 @@ class Limits:
     cost: float | int = 2.5e8
     memory_bytes: int = 8 << 20
     result_tokens: int = 64
+    result_characters: int = 10_000
     deadline_ms: float | int = 300.0
     searches: int = 64
     searches_per_token: float | int = 0.34
@@ -50,6 +52,10 @@ class Limits:
         for name in self.__slots__:
             if not getattr(self, name) > 0:
                 raise ConfigError(f"Limits need positive numbers, got {name} = {getattr(self, name)}; raise it.")
+
+
+TEXT_LIMITS = Limits(cost=5e9, deadline_ms=1000.0)
+"""The limits of a text where none are given: a program of 500 instructions may be tried on ten million characters."""
 
 
 @final

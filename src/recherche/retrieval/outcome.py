@@ -23,7 +23,7 @@ class Status(Enum):
     EMPTY_RESULT = "the group matched the empty text"
     NO_GROUP = "the pattern has no group, so nothing could be returned"
     NOT_TOKEN_ALIGNED = "the group begins or ends inside a token"
-    RESULT_TOO_LONG = "the group holds more tokens than the limit"
+    RESULT_TOO_LONG = "the result is longer than the limit"
     RESERVED_RESULT = "the group holds a control token"
     SYNTAX = "the query or pattern cannot be read"
     UNSUPPORTED = "the pattern uses something that no bounded engine can run, or that is left out on purpose"

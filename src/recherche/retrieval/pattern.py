@@ -1,7 +1,8 @@
 r"""Read a pattern in Python's `re` syntax into a tree, without running anything.
 
-The grammar, as Python 3.11 reads it for str patterns without flags:
+The grammar, as Python 3.11 reads it for str patterns:
 
+    pattern       ('(?' flag+ ')')* alternation
     alternation   sequence ('|' sequence)*
     sequence      (item repeat?)*
     item          char | '.' | '^' | '$' | '\' escape | '[' class ']' | '(' kind? alternation ')'
@@ -12,6 +13,8 @@ A `{` that begins no repeat is a character. What `re` refuses is refused as SYNT
 
 Reference: Python's regular expression syntax, https://docs.python.org/3/library/re.html
 """
+
+import re
 
 from recherche.retrieval.escapes import Escape, read_class_escape, read_escape, read_repeat_range
 from recherche.retrieval.limits import Limits
@@ -41,16 +44,33 @@ _NAMED_APART = {
     "?P=": "a back-reference",
 }
 _MAX_REPEAT = 4294967295
+_LEADING_FLAGS = re.compile(r"\(\?([a-z]+)\)")
+
+TOKEN_FLAGS = "s"
+TEXT_FLAGS = "ims"
+"""Flags that a pattern may begin with: over tokens, which have no lines, and over a text."""
 
 
-def read_pattern(pattern: str, limits: Limits) -> Tree:
-    r"""The tree of `pattern`.
+def read_pattern(pattern: str, limits: Limits, *, flags: str = TOKEN_FLAGS) -> Tree:
+    r"""The tree of `pattern`, which may begin with some of `flags`.
+
+    Where they hold `m`, there are lines: `\A` and `\Z` are then places apart from `^` and `$`.
 
     >>> read_pattern("a+", Limits()).root
     Sequence(items=(Repeat(body=Char(text='a'), low=1, high=None, greedy=True),))
 
     Raises:
         RefusedError: SYNTAX, UNSUPPORTED, or TOO_LARGE by `limits`.
+    """
+    check_text(pattern, limits)
+    return _Reader(pattern, limits, flags).read()
+
+
+def check_text(pattern: str, limits: Limits) -> None:
+    """Refuse a pattern, or another text that is looked for, before it is read.
+
+    Raises:
+        RefusedError: TOO_LARGE by `limits.pattern_bytes`, or UNSUPPORTED for a lone surrogate.
     """
     if len(pattern) > limits.pattern_bytes or len(pattern.encode("utf-8", "surrogatepass")) > limits.pattern_bytes:
         raise RefusedError(
@@ -59,15 +79,29 @@ def read_pattern(pattern: str, limits: Limits) -> Tree:
         )
     if any("\ud800" <= character <= "\udfff" for character in pattern):
         raise RefusedError(Status.UNSUPPORTED, "A lone surrogate can stand in no text; drop it from the pattern.")
-    return _Reader(pattern, limits).read()
+
+
+def require_group(tree: Tree, pattern: str) -> Tree:
+    """The tree, if there is a group that says what it returns.
+
+    Raises:
+        RefusedError: NO_GROUP.
+    """
+    if not tree.n_groups:
+        raise RefusedError(
+            Status.NO_GROUP,
+            f"The pattern {pattern!r} returns nothing; put parentheses around what it shall return.",
+        )
+    return tree
 
 
 class _Reader:
     """A cursor on the pattern; each method reads one rule of the grammar."""
 
-    def __init__(self, pattern: str, limits: Limits) -> None:
+    def __init__(self, pattern: str, limits: Limits, flags: str) -> None:
         self._text = pattern
         self._limits = limits
+        self._flags = flags
         self._at = 0
         self._depth = 0
         self._n_groups = 0
@@ -75,12 +109,14 @@ class _Reader:
         self._names: set[str] = set()
 
     def read(self) -> Tree:
-        while self._text.startswith("(?s)", self._at):
-            self._at += 4
+        flags = ""
+        while (found := _LEADING_FLAGS.match(self._text, self._at)) and set(found[1]) <= set(self._flags):
+            flags += found[1]
+            self._at = found.end()
         root = self._alternation()
         if self._at < len(self._text):
             raise self._error("unbalanced parenthesis")
-        return Tree(root, self._n_groups)
+        return Tree(root, self._n_groups, flags)
 
     def _alternation(self) -> Node:
         branches = [self._sequence()]
@@ -179,7 +215,7 @@ class _Reader:
             if text.startswith(opening, at):
                 raise self._unsupported(name)
         if text[at + 1 : at + 2] in tuple("aiLmsux-"):
-            raise self._unsupported("a flag other than a leading (?s)")
+            raise self._unsupported(f"a flag other than a leading {', '.join(f'(?{flag})' for flag in self._flags)}")
         raise self._error("unknown extension after (?")
 
     def _new_group(self) -> int:
@@ -193,8 +229,11 @@ class _Reader:
         return self._n_groups
 
     def _escape(self) -> Node:
+        letter = self._text[self._at : self._at + 1]
         found, self._at = read_escape(self._text, self._at)
         match found:
+            case Escape(place=str()) if "m" in self._flags:
+                return At(letter)
             case Escape(group=int(number)):
                 if number > self._n_groups or number in self._open_groups:
                     raise self._error(f"invalid reference to group {number}")

@@ -5,6 +5,8 @@
     ['3']
     >>> context.search("(?:^| )1 ([^ ]+) [^ ]").span
     (2, 3)
+    >>> Retriever().text("Ada Berg: 555-1234").search(r"\\d+").text
+    '555'
 
 Reference: Wen, Dang & Lyu (2024), Section 5.1, https://arxiv.org/abs/2402.18510
 """
@@ -17,7 +19,8 @@ import numpy as np
 from recherche.queries import NextEdge as NextEdge
 from recherche.retrieval.context import Context
 from recherche.retrieval.lexicon import Lexicon
-from recherche.retrieval.limits import Limits, Mode, Standard
+from recherche.retrieval.limits import TEXT_LIMITS, Limits, Mode, Standard
+from recherche.retrieval.text_context import TextContext
 from recherche.vocab import Vocab
 
 
@@ -27,14 +30,15 @@ class Retriever:
 
     Args:
         mode: which group is the result and what a model sees without one; `Standard()` or `Paper()`.
-        limits: what a search may cost.
+        limits: what a search may cost; `Limits()` over tokens and `TEXT_LIMITS` over a text where none are given.
     """
 
-    __slots__ = ("_lexicons", "limits", "mode")
+    __slots__ = ("_lexicons", "_text_limits", "limits", "mode")
 
     def __init__(self, mode: Mode | None = None, limits: Limits | None = None) -> None:
         self.mode = mode if mode is not None else Standard()
         self.limits = limits if limits is not None else Limits()
+        self._text_limits = limits if limits is not None else TEXT_LIMITS
         self._lexicons: dict[int, tuple[Vocab, Lexicon]] = {}
 
     def context(self, tokens: Sequence[str] | Sequence[int] | np.ndarray, vocab: Vocab | None = None) -> Context:
@@ -46,6 +50,14 @@ class Retriever:
         context = Context(self._lexicon(vocab), mode=self.mode, limits=self.limits)
         context.extend(tokens)
         return context
+
+    def text(self, text: str = "") -> TextContext:
+        """A text with lines that begins with `text`.
+
+        Raises:
+            InputError: it holds a lone surrogate.
+        """
+        return TextContext(text, mode=self.mode, limits=self._text_limits)
 
     def _lexicon(self, vocab: Vocab | None) -> Lexicon:
         if vocab is None:

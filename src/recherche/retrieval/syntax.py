@@ -1,7 +1,8 @@
 """The tree of a pattern: the part of Python's `re` syntax that can be searched for in linear time.
 
-Left out, by name: look-around, back-references, conditionals, atomic groups, possessive repeats, flags other than a
-leading `(?s)`, and repeats of a body that can be empty (what their groups hold differs between engines).
+Left out, by name: look-around, back-references, conditionals, atomic groups, possessive repeats, flags other than
+leading ones (over tokens `(?s)`, over a text `(?i)`, `(?m)` and `(?s)`), and repeats of a body that can be empty (what
+their groups hold differs between engines).
 """
 
 from collections.abc import Callable, Iterator
@@ -33,13 +34,16 @@ class Chars:
 @final
 @dataclass(frozen=True, slots=True)
 class AnyChar:
-    """The dot; a text holds no newline, so it is any character."""
+    """The dot; over tokens, which hold no newline, it is any character."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class At:
-    """A place: `^` the start, `$` the end, `b` a word border, `B` none."""
+    r"""A place: `^` the start, `$` the end, `b` a word border, `B` none.
+
+    Over a text with lines also `A` and `Z` for `\A` and `\Z`, which over tokens are `^` and `$`.
+    """
 
     kind: str
 
@@ -86,10 +90,11 @@ Node = Char | Chars | AnyChar | At | Sequence | Alternation | Group | Repeat
 @final
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A pattern that has been read."""
+    """A pattern that has been read; `flags` are the letters of its leading flags."""
 
     root: Node
     n_groups: int
+    flags: str = ""
 
 
 def children(node: Node) -> tuple[Node, ...]:

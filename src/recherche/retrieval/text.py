@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import final
 
+from recherche.retrieval.growing_bytes import GrowingBytes
 from recherche.retrieval.index import HIDDEN, TokenIndex
 from recherche.retrieval.lexicon import Lexicon
 
@@ -15,34 +16,28 @@ _TOKENS_PER_MARK = 512
 
 
 @final
-class Text:
+class Text(GrowingBytes):
     """Tokens joined by one space; a hidden span is an empty token."""
 
-    __slots__ = ("_is_shared", "_marks", "data", "n_tokens")
+    __slots__ = ("_marks", "n_tokens")
 
     def __init__(self) -> None:
-        self.data = bytearray()
+        super().__init__()
         self.n_tokens = 0
         self._marks: list[int] = []
-        self._is_shared = False
 
     def fork(self) -> "Text":
         """The same text; whichever of the two grows first makes its own copy."""
-        self._is_shared = True
         twin = Text()
-        twin.data, twin.n_tokens, twin._marks, twin._is_shared = self.data, self.n_tokens, self._marks.copy(), True
+        self.share_with(twin)
+        twin.n_tokens, twin._marks = self.n_tokens, self._marks.copy()
         return twin
-
-    def share(self) -> None:
-        """Say that a search still reads the bytes, so that growing must not touch them."""
-        self._is_shared = True
 
     def grow(self, index: TokenIndex, lexicon: Lexicon) -> None:
         """Add the tokens that `index` has and the text has not."""
         if self.n_tokens == len(index):
             return
-        if self._is_shared:
-            self.data, self._is_shared = bytearray(self.data), False
+        self.own()
         while self.n_tokens < len(index):
             if self.n_tokens % _TOKENS_PER_MARK == 0:
                 self._marks.append(len(self.data) + (self.n_tokens > 0))

@@ -12,6 +12,7 @@ Reference: RE2 syntax, https://github.com/google/re2/wiki/Syntax
 """
 
 from collections.abc import Collection
+from typing import Protocol, final, runtime_checkable
 
 from recherche.retrieval.charset import LAST_CODE, code_ranges, complement, is_word
 from recherche.retrieval.limits import Limits
@@ -36,6 +37,20 @@ _MOST_REPEATS = 1000
 _NEVER = rf"[^\x00-\x{{{LAST_CODE:X}}}]"
 
 
+@runtime_checkable
+class Signs(Protocol):
+    """How single signs are spelled for RE2."""
+
+    def n_ranges(self, node: Chars) -> int:
+        """How many code ranges a class has."""
+
+    def spell(self, node: Char | Chars | AnyChar) -> str:
+        """One character; the spelling binds as tightly as a character does."""
+
+    def place(self, kind: str) -> str:
+        """A place, by the name that `At` gives it."""
+
+
 def translate(tree: Tree, characters: Collection[str], limits: Limits) -> str:
     r"""RE2's spelling of `tree`, for texts of ASCII and `characters`, other than the empty text.
 
@@ -46,18 +61,27 @@ def translate(tree: Tree, characters: Collection[str], limits: Limits) -> str:
     Raises:
         RefusedError: TOO_LARGE by `limits.tree_size`, or UNSUPPORTED on such texts.
     """
-    printer = _Printer(characters)
-    size = expanded_size(tree.root, lambda node: len(printer.ranges(node)))
+    return print_tree(tree.root, TokenSigns(characters), limits)
+
+
+def print_tree(root: Node, signs: Signs, limits: Limits) -> str:
+    """RE2's spelling of a tree with `signs`.
+
+    Raises:
+        RefusedError: TOO_LARGE by `limits.tree_size`, or UNSUPPORTED.
+    """
+    size = expanded_size(root, signs.n_ranges)
     if size > limits.tree_size:
         raise RefusedError(
             Status.TOO_LARGE,
             f"A pattern may have {limits.tree_size} signs with its repeats written out (Limits.tree_size), got {size}.",
         )
-    return "(?s)" + printer.print(tree.root, _MOST_REPEATS)
+    return "(?s)" + _Printer(signs).print(root, _MOST_REPEATS)
 
 
-class _Printer:
-    """Prints node by node; `budget` is how often RE2 may still repeat what is printed."""
+@final
+class TokenSigns:
+    """Signs of a text without newlines, of ASCII and `characters`."""
 
     def __init__(self, characters: Collection[str]) -> None:
         self._characters = characters
@@ -65,16 +89,49 @@ class _Printer:
         self._ranges: dict[Chars, list[CodeRange]] = {}
         self._ascii_words = self._is_ascii or not any(c > "\x7f" and is_word(c) for c in characters)
 
-    def print(self, node: Node, budget: int) -> str:
+    def n_ranges(self, node: Chars) -> int:
+        """How many code ranges a class has."""
+        return len(self._ranges_of(node))
+
+    def spell(self, node: Char | Chars | AnyChar) -> str:
+        """One character."""
         match node:
             case Char(text):
-                return _char(ord(text))
+                return spell_code(ord(text))
             case Chars():
-                return _class(self.ranges(node))
+                return spell_class(self._ranges_of(node))
             case AnyChar():
                 return "."
+
+    def place(self, kind: str) -> str:
+        """A place, where RE2 sees it as Python does."""
+        if kind == "b" and not self._ascii_words:
+            raise RefusedError(
+                Status.UNSUPPORTED, r"\b in a text with letters or digits beyond ASCII; name the borders."
+            )
+        if kind == "B" and not self._is_ascii:
+            raise RefusedError(Status.UNSUPPORTED, r"\B in a text beyond ASCII; name the characters on both sides.")
+        return {"^": "^", "$": r"\z", "b": r"\b", "B": r"\B"}[kind]
+
+    def _ranges_of(self, node: Chars) -> list[CodeRange]:
+        """The code ranges of a class, kept, because a pattern may name the same class many times."""
+        if node not in self._ranges:
+            self._ranges[node] = code_ranges(node, self._characters)
+        return self._ranges[node]
+
+
+class _Printer:
+    """Prints node by node; `budget` is how often RE2 may still repeat what is printed."""
+
+    def __init__(self, signs: Signs) -> None:
+        self._signs = signs
+
+    def print(self, node: Node, budget: int) -> str:
+        match node:
+            case Char() | Chars() | AnyChar():
+                return self._signs.spell(node)
             case At(kind):
-                return self._place(kind)
+                return self._signs.place(kind)
             case Sequence(items):
                 return "".join(self._item(item, budget) for item in items)
             case Alternation(branches):
@@ -86,24 +143,9 @@ class _Printer:
             case Repeat():
                 return self._repeat(node, budget)
 
-    def ranges(self, node: Chars) -> list[CodeRange]:
-        """The code ranges of a class, kept, because a pattern may name the same class many times."""
-        if node not in self._ranges:
-            self._ranges[node] = code_ranges(node, self._characters)
-        return self._ranges[node]
-
     def _item(self, node: Node, budget: int) -> str:
         printed = self.print(node, budget)
         return f"(?:{printed})" if isinstance(node, Alternation) else printed
-
-    def _place(self, kind: str) -> str:
-        if kind == "b" and not self._ascii_words:
-            raise RefusedError(
-                Status.UNSUPPORTED, r"\b in a text with letters or digits beyond ASCII; name the borders."
-            )
-        if kind == "B" and not self._is_ascii:
-            raise RefusedError(Status.UNSUPPORTED, r"\B in a text beyond ASCII; name the characters on both sides.")
-        return {"^": "^", "$": r"\z", "b": r"\b", "B": r"\B"}[kind]
 
     def _repeat(self, node: Repeat, budget: int) -> str:
         body, low, high, lazy = node.body, node.low, node.high, "" if node.greedy else "?"
@@ -174,7 +216,8 @@ def _without_groups(node: Node) -> Node:
             return node
 
 
-def _char(code: int) -> str:
+def spell_code(code: int) -> str:
+    """One code point."""
     character = chr(code)
     if character.isascii() and (character.isalnum() or character in " _"):
         return character
@@ -183,15 +226,21 @@ def _char(code: int) -> str:
     return rf"\x{{{code:X}}}"
 
 
-def _class(ranges: list[tuple[int, int]]) -> str:
+def spell_class(ranges: list[CodeRange]) -> str:
+    """One of sorted disjoint code ranges."""
     if not ranges:
         return _NEVER
     others = complement(ranges)
     if len(others) < len(ranges) or (others and others[-1][1] < LAST_CODE):
-        return f"[^{''.join(map(_span, others))}]" if others else "."
-    return f"[{''.join(map(_span, ranges))}]"
+        return f"[^{_spell_ranges(others)}]" if others else "."
+    return f"[{_spell_ranges(ranges)}]"
 
 
-def _span(span: tuple[int, int]) -> str:
-    low, high = span
-    return _char(low) if low == high else f"{_char(low)}-{_char(high)}"
+def _spell_ranges(ranges: list[CodeRange]) -> str:
+    ascii_part = [
+        spell_code(low) if low == high else f"{spell_code(low)}-{spell_code(high)}" for low, high in ranges if low < 128
+    ]
+    beyond = [
+        rf"\x{{{low:X}}}-\x{{{high:X}}}" if low < high else rf"\x{{{low:X}}}" for low, high in ranges if low >= 128
+    ]
+    return "".join(ascii_part + beyond)

@@ -8,7 +8,7 @@ import pytest
 
 from recherche.errors import ConfigError
 from recherche.experiments.cell import Progress
-from recherche.experiments.hotpot import CHOOSING, measure_hotpot
+from recherche.experiments.hotpot import CHOOSING, Kept, expected_work, measure_hotpot
 from recherche.experiments.hotpot_plan import HotpotPlan, gather
 from recherche.experiments.language_models import Machine
 from tests.experiments.made_up_readers import Reader, write_folder
@@ -34,7 +34,7 @@ def machine(readers: Readers) -> Machine:
 
 
 def measure(plan: HotpotPlan, out: Path, readers: Readers, heard: Callable[..., None] = lambda *_: None) -> Any:
-    return measure_hotpot(plan, out, machine=machine(readers), on_message=heard)
+    return measure_hotpot(gather(plan), out, machine=machine(readers), on_message=heard)
 
 
 def rows(out: Path) -> list[dict[str, Any]]:
@@ -71,7 +71,8 @@ def test_as_many_questions_are_kept_as_are_wanted(plan: HotpotPlan, readers: Rea
     record = json.loads((out / "hotpot.json").read_text())
     assert len(record["kept"]) == 5
     assert record["num_asked"] == 8
-    progress = [message for name, message in seen if name == CHOOSING]
+    *progress, end = [message for name, message in seen if name == CHOOSING]
+    assert isinstance(end, Kept)
     assert progress[-1].note == "5 of 5 kept, 8 asked"
     assert progress[-1].done == progress[-1].total
     assert {row["num_samples"] for row in rows(out)} == {5}
@@ -129,6 +130,14 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(plan: HotpotPlan, read
     assert len(record["failed"]) == 4
 
 
+def test_all_parts_that_are_told_of_are_weighed(plan: HotpotPlan, readers: Readers, tmp_path: Path):
+    told: set[str] = set()
+    measure(plan, tmp_path / "out", readers, lambda name, message: told.add(name))
+    work = expected_work(gather(plan))
+    assert told == set(work)
+    assert work["mamba-direct-random-n2"] == 20 * (8 + 2) < work["mamba-direct-random-n6"]
+
+
 def test_models_that_answer_nothing_are_refused(plan: HotpotPlan, readers: Readers, tmp_path: Path):
     with pytest.raises(ConfigError, match="None of 20 questions is answered by every model with two paragraphs"):
         measure(plan, tmp_path / "out", readers | {"llama": Reader(foolish=("?",))})
@@ -140,4 +149,4 @@ def test_a_folder_of_something_else_is_refused(plan: HotpotPlan, readers: Reader
     with pytest.raises(ConfigError, match="was not made by `recherche hotpot`"):
         measure(plan, tmp_path / "out", readers)
     with pytest.raises(ConfigError, match="one at least, got 0"):
-        measure_hotpot(plan, tmp_path / "new", machine=Machine(batch_size=0), on_message=lambda *_: None)
+        measure_hotpot(gather(plan), tmp_path / "new", machine=Machine(batch_size=0), on_message=lambda *_: None)

@@ -7,8 +7,10 @@ import pytest
 from recherche.errors import ConfigError
 from recherche.evaluation import wilson_interval
 from recherche.experiments.hotpot_answers import Answers, numbers_of
-from recherche.experiments.hotpot_plan import HotpotPlan, Material, gather
+from recherche.experiments.hotpot_plan import Answering, HotpotPlan, Material, gather
+from recherche.experiments.language_subject import load_subject
 from tests.experiments.made_up_readers import FACTS, Reader, write_folder
+from tests.lm.tiny_models import tiny_folder
 from tests.texts.made_up_hotpot import write_hotpot
 
 
@@ -76,3 +78,22 @@ def test_a_prompt_that_is_too_long_is_refused(material: Material, tmp_path: Path
     with pytest.raises(ConfigError, match=r"A prompt of \d+ tokens and an answer of 256 exceed the 300 positions"):
         answers(material, reader, tmp_path / "out").of(material.candidates, tell=lambda done: None)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("family", ["mamba", "llama"])
+def test_a_real_model_is_asked_by_both_protocols(family: str, tmp_path: Path):
+    folder = tiny_folder(tmp_path / family, family)
+    data = write_hotpot(tmp_path / "dev.json")
+    answering = Answering(shots=0, max_new_tokens=6, dtype="float32")
+    material = gather(HotpotPlan(folders=(folder,), data=data, answering=answering))
+    subject = load_subject(folder, device="cpu", dtype="float32")
+    for protocol in ("direct", "search"):
+        point = material.point(family, protocol, "random", n=2)
+        samples = Answers(material, point, subject, tmp_path / protocol, batch_size=2).of(
+            material.candidates[:3], tell=lambda done: None
+        )
+        for sample in samples:
+            assert (sample["right"], sample["decided"], sample["answer"]) == (False, False, "")
+            assert 0 < sample["tokens"] <= 6
+            assert sample["prompt_tokens"] > 50
+        assert numbers_of(samples)["num_undecided"] == 3

@@ -20,7 +20,7 @@ from recherche.errors import ConfigError, RechercheError
 from recherche.experiments.cell import Progress
 from recherche.experiments.files import read_json, write_json, write_json_lines
 from recherche.experiments.hotpot_answers import Answers, numbers_of
-from recherche.experiments.hotpot_plan import FEWEST, HotpotPlan, HotpotPoint, Material, file_hash, gather
+from recherche.experiments.hotpot_plan import FEWEST, HotpotPoint, Material, file_hash
 from recherche.experiments.lanes import Failure, Outcome
 from recherche.experiments.language_models import Machine
 from recherche.experiments.language_subject import LanguageSubject
@@ -32,7 +32,7 @@ RECORD = "hotpot.json"
 CHOOSING = "choose questions"
 
 OnMessage = Callable[[str, Any], None]
-"""Told (point, Progress) while points run, and (point, its line or a Failure) when one ends."""
+"""Told (point, Progress) while points run, and (point, its line or a Failure) at its end; a choice ends with Kept."""
 
 
 @final
@@ -90,7 +90,9 @@ class _Run:
                 f"None of {num_asked} questions is answered by every model with two paragraphs, so that nothing can be "
                 f"lost among more; look at {self.out / 'points'}, and measure models that answer some."
             )
-        return Kept(tuple(kept[:wanted]), num_asked)
+        chosen = Kept(tuple(kept[:wanted]), num_asked)
+        self.on_message(CHOOSING, chosen)
+        return chosen
 
     def measure(self, point: HotpotPoint, kept: Kept) -> dict[str, Any]:
         """Answer what is left of a point, and return its line."""
@@ -117,18 +119,27 @@ class _Run:
         }
 
 
-def measure_hotpot(plan: HotpotPlan, out: Path, *, machine: Machine, on_message: OnMessage) -> Outcome:
+def expected_work(material: Material) -> dict[str, float]:
+    """Work of each part in arbitrary units, good enough to weigh a progress bar: (questions) x (paragraphs read).
+
+    A choice is weighed as if a third of the questions were answered.
+    """
+    plan, read = material.plan, FEWEST * material.plan.answering.shots
+    chosen = min(3 * plan.num, len(material.candidates)) * float(read + FEWEST)
+    num = min(plan.num, len(material.candidates))
+    return {CHOOSING: chosen} | {point.name: float(num * (read + point.n)) for point in material.points()}
+
+
+def measure_hotpot(material: Material, out: Path, *, machine: Machine, on_message: OnMessage) -> Outcome:
     """Choose the questions and measure all points; a failed one is named and does not stop the others.
 
     Ctrl-C ends it between two writes: answers that are complete are kept.
 
     Raises:
         ConfigError: `out` holds something else, a model cannot be run, or no question is kept.
-        InputError: a file cannot be used.
     """
     if machine.batch_size < 1:
         raise ConfigError(f"Questions are answered side by side, one at least, got {machine.batch_size}; raise it.")
-    material = gather(plan)
     _claim(material, out)
     run = _Run(material, out, machine, on_message)
     outcome, started = Outcome({}, [], []), datetime.now(UTC)

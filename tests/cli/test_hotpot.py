@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from recherche.cli.app import app
 from recherche.experiments import language_models
+from recherche.experiments.hotpot import RECORD
 from recherche.experiments.language_models import Machine
 from tests.experiments.made_up_readers import Reader, write_folder
 from tests.lm.tiny_models import tiny_folder
@@ -46,6 +47,7 @@ def test_figure_6_is_measured_and_drawn(data: Path, readers: list[Path], tmp_pat
     assert f"report: {out / 'report.html'}" in done.output
     rows = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     assert len(rows) == 16
+    assert (out / RECORD).exists()
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "(b) facts last" in page
     assert "searching, 6 paragraphs" in page

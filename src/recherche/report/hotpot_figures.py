@@ -2,6 +2,7 @@
 
 A colour for each model; a solid line with full signs where it searches, a dashed one with hollow signs where it answers
 at once, as on the other pages of language models; shades are 95 % intervals, divided by the same accuracy as the curve.
+Of curves that lie on each other the lower ones are wider, and show as stripes.
 
 Reference: Wen, Dang & Lyu (2024), Figure 6, https://arxiv.org/abs/2402.18510
 """
@@ -23,7 +24,7 @@ from recherche.report.text_figures import PROTOCOL_NAMES
 
 ORDER_LABELS = MappingProxyType({"random": "(a) random order", "last": "(b) facts last"})
 WIDTH, HEIGHT = 4.4, 3.0
-_SIGN, _CURVE = 5.0, 1.4
+_SIGN, _CURVE, _WIDER = 5.0, 1.4, 1.3
 _HOLLOW = "direct"
 
 
@@ -69,11 +70,12 @@ def draw_order(axes: Axes, run: HotpotRun, order: str, colours: Mapping[str, str
     axes.set_title(ORDER_LABELS.get(order, order))
     axes.axhline(1.0, color=RULE, linewidth=0.8)
     top = 1.0
-    for model in run.models:
+    for layer, model in enumerate(reversed(run.models)):
+        width = _CURVE + _WIDER * (len(run.models) - 1 - layer)
         for protocol in PROTOCOL_NAMES:
             line = [(p, unit) for p in run.line(model, protocol, order) if (unit := height.unit(run, p))]
             top = max([top, *(point.accuracy / unit for point, unit in line)])
-            _draw_line(axes, line, colours[model], height)
+            _draw_line(axes, line, colours[model], height, width=width)
     axes.set_ylim(0, 1.04 * top)
     axes.set_xticks(run.sizes)
     axes.set_xlim(run.sizes[0] - 0.35, run.sizes[-1] + 0.35)
@@ -82,7 +84,7 @@ def draw_order(axes: Axes, run: HotpotRun, order: str, colours: Mapping[str, str
     axes.set_axisbelow(True)
 
 
-def _draw_line(axes: Axes, line: list[tuple[HotpotPoint, float]], colour: str, height: Height) -> None:
+def _draw_line(axes: Axes, line: list[tuple[HotpotPoint, float]], colour: str, height: Height, *, width: float) -> None:
     if not line:
         return
     sizes = [point.n for point, _ in line]
@@ -90,10 +92,11 @@ def _draw_line(axes: Axes, line: list[tuple[HotpotPoint, float]], colour: str, h
     lows, highs = zip(*((point.accuracy_low / unit, point.accuracy_high / unit) for point, unit in line), strict=True)
     axes.fill_between(sizes, lows, highs, color=colour, alpha=0.13, linewidth=0)
     values = [point.accuracy / unit for point, unit in line]
-    axes.plot(sizes, values, color=colour, linewidth=_CURVE, linestyle="--" if hollow else "-")
+    axes.plot(sizes, values, color=colour, linewidth=width, linestyle="--" if hollow else "-")
     for (point, _), value in zip(line, values, strict=True):
         face = "white" if hollow else colour
-        [sign] = axes.plot([point.n], [value], "o", color=colour, markerfacecolor=face, markersize=_SIGN, clip_on=False)
+        size = _SIGN - _CURVE + width
+        [sign] = axes.plot([point.n], [value], "o", color=colour, markerfacecolor=face, markersize=size, clip_on=False)
         sign.set_gid(_gid_of(point, height))
 
 

@@ -60,7 +60,8 @@ def hotpot_caption(run: HotpotRun) -> list[str]:
     )
     drawn = (
         "Above, accuracy beside that of the same model by the same protocol with two paragraphs; below, accuracy "
-        "itself. Shades are Wilson’s 95 % intervals."
+        "itself. Questions are chosen by direct answers, so that with two paragraphs searching can only lie below "
+        "them. Shades are Wilson’s 95 % intervals."
     )
     return [chosen, shown, drawn]
 

@@ -24,6 +24,7 @@ from recherche.report.hotpot_results import HotpotPoint, HotpotRun, read_hotpot_
 from recherche.report.inline_svg import inline_svg
 from recherche.report.numerals import NONE, decimal, duration, percent, short_number
 from recherche.report.page import environment, pretty, write_page
+from recherche.report.results import Failure
 from recherche.report.sections import Plot
 from recherche.report.tables import Column, Row
 from recherche.report.text_figures import PROTOCOL_NAMES, colours_of_models
@@ -35,7 +36,7 @@ COLUMNS = (
     Column("Model", "name of its folder", numeric=False),
     Column("Protocol", "whether it may search", numeric=False),
     Column("Order", "where the facts stand", numeric=False),
-    Column("Paragraphs", "how many are shown, two of which hold the facts"),
+    Column("n", "paragraphs that are shown, two of which hold the facts"),
     Column("Accuracy", "share of exact matches by the official rules"),
     Column("95 % interval", "Wilson's"),
     Column("Relative", "accuracy beside that with two paragraphs by the same protocol"),
@@ -76,6 +77,7 @@ def write_hotpot_report(folder: Path) -> Path:
     """
     run = read_hotpot_run(folder)
     colours = colours_of_models(map(_text_point, run.points))
+    rows = [(_row(run, point), point) for point in run.points]
     page = (
         environment()
         .get_template("hotpot.html")
@@ -91,7 +93,8 @@ def write_hotpot_report(folder: Path) -> Path:
             caption=hotpot_caption(run),
             findings=hotpot_findings(run),
             columns=COLUMNS,
-            rows=[*(_row(run, point) for point in run.points), *(_absent(f.cell, f.error) for f in run.absent)],
+            rows=[*(row for row, point in rows if point.n == run.sizes[-1]), *map(_absent, run.absent)],
+            all_rows=[row for row, _ in rows],
             roles={model: ROLE_OF_COLOUR[colour] for model, colour in colours.items()},
             groups=[group for model in run.models if (group := _group(run, model)).shown],
             environment=pretty(
@@ -178,5 +181,6 @@ def _row(run: HotpotRun, point: HotpotPoint) -> Row:
     return Row(point.point, point.folder, texts)
 
 
-def _absent(name: str, error: str) -> Row:
-    return Row(name, "", (name, "", "", "", f"failed: {error}" if error else "not run"), failed=True)
+def _absent(failure: Failure) -> Row:
+    reason = f"failed: {failure.error}" if failure.error else "not run"
+    return Row(failure.cell, "", (failure.cell, "", "", "", reason), failed=True)

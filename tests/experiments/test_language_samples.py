@@ -83,6 +83,16 @@ def test_of_a_long_prompt_the_ends_and_what_was_found_are_kept(length, spans, ex
     assert all(prompt[begin : begin + len(text)] == text for begin, text in pieces)
 
 
+def test_pieces_are_whole_lines_where_lines_are_short():
+    prompt = "".join(f"line {i:04d}\n" for i in range(900))
+    begin = prompt.index("0450")
+    pieces = [text for _, text in shortened(prompt, [(begin, begin + 4)])]
+    lines = {line for text in pieces for line in text.splitlines()}
+    assert lines <= {f"line {i:04d}" for i in range(900)}
+    assert "line 0450" in pieces[1]
+    assert all(prompt[place : place + len(text)] == text for place, text in shortened(prompt, [(begin, begin + 4)]))
+
+
 @pytest.mark.parametrize(("num_right", "num"), [(0, 10), (3, 10), (10, 10), (97, 100)])
 def test_the_interval_is_that_of_an_independent_formula(num_right, num):
     numbers = tally([sample(i < num_right) for i in range(num)])

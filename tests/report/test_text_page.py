@@ -52,6 +52,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> str:
         "phonebook, searching, n = 1,000",
         "Ada Berg-0150: ",
         "3,215 characters",
+        "in 3,627 tokens. Question: What is the number of Ada Berg-0150?",
     ],
 )
 def test_the_page_shows(text: str, words: str):

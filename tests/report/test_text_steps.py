@@ -115,6 +115,11 @@ def test_what_was_found_in_the_answer_itself_is_marked_there():
     assert "of prompt and answer" in found.steps[1].caption
 
 
+@pytest.mark.parametrize(("query", "shown_below"), [("x(", ""), ("x" * 81, "x" * 81)], ids=["short", "long"])
+def test_a_query_that_the_caption_cuts_stands_below_it(query, shown_below):
+    assert shown(**failed_search(query=query)).steps[1].pattern == shown_below
+
+
 def test_an_empty_query_is_shown():
     here = sample()["prompt_characters"]
     changes = {"query": "", "place": [here, here + 26], "inserted": [here + 17, here + 26]}

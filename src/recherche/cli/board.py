@@ -73,7 +73,7 @@ class Board:
             self._bars.remove_task(self._running.pop(cell))
         self._done[cell] = self._work[cell]
         if isinstance(message, dict):
-            self._console.print(f"  {cell:<28} {_outcome(message)}", markup=False, highlight=False)
+            self._console.print(f"  {cell:<28} {_outcome(message)}", markup=False, highlight=False, soft_wrap=True)
 
     def _eta(self, finished: float) -> str:
         now = time.monotonic()

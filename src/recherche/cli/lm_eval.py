@@ -13,6 +13,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from recherche.experiments.language_points import LanguagePoint
+    from recherche.report.text_results import TextPoint
 
 Item = TypeVar("Item")
 
@@ -101,23 +102,22 @@ def _plan(chosen: "Mapping[str, LanguagePoint]", left: "Mapping[str, LanguagePoi
 
 
 def _results(out: Path) -> Table:
-    """Every point of the folder."""
-    from recherche.report.numerals import decimal, short_number
+    """Accuracy by both protocols, a line for each model, task and n of the folder."""
     from recherche.report.text_results import read_text_run
 
-    columns = ("model", "task", "protocol", "n", "tokens", "accuracy, 95 %", "searches", "state bits")
-    table = Table(*columns, box=SIMPLE, padding=(0, 1))
+    table = Table("model", "task", "n", "direct", "searching", box=SIMPLE, padding=(0, 1))
+    cells: dict[tuple[str, str, int], dict[str, str]] = {}
     for point in read_text_run(out).points:
-        head = (point.folder, point.task, point.protocol, f"{point.n:,}")
-        if point.accuracy is None:
-            table.add_row(*head, "", Text("refused"))
-            continue
-        interval = f"[{decimal(point.accuracy_low or 0.0)}, {decimal(point.accuracy_high or 0.0)}]"
-        table.add_row(
-            *head,
-            short_number(point.prompt_tokens),
-            Text(f"{decimal(point.accuracy)} {interval}"),
-            f"{point.searches_per_answer or 0:.2f}",
-            short_number(point.state_bits),
-        )
+        cells.setdefault((point.folder, point.task, point.n), {})[point.protocol] = _accuracy(point)
+    for (model, task, n), by_protocol in cells.items():
+        texts = (Text(by_protocol.get(protocol, ""), no_wrap=True) for protocol in ("direct", "search"))
+        table.add_row(model, task, f"{n:,}", *texts)
     return table
+
+
+def _accuracy(point: "TextPoint") -> str:
+    from recherche.report.numerals import decimal
+
+    if point.accuracy is None or point.accuracy_low is None or point.accuracy_high is None:
+        return "refused"
+    return f"{decimal(point.accuracy)} [{decimal(point.accuracy_low)}, {decimal(point.accuracy_high)}]"

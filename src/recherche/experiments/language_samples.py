@@ -74,7 +74,15 @@ def shortened(prompt: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, 
             kept[-1][1] = max(kept[-1][1], end)
         else:
             kept.append([begin, end])
-    return [(begin, prompt[begin:end]) for begin, end in kept]
+    lines = (_whole_lines(prompt, begin, end) for begin, end in kept)
+    return [(begin, prompt[begin:end]) for begin, end in lines]
+
+
+def _whole_lines(prompt: str, begin: int, end: int) -> tuple[int, int]:
+    """The piece without the halves of lines at its ends, as far as that costs no more than what surrounds a span."""
+    first = prompt.find("\n", begin - 1, begin + AROUND) + 1 if begin else 0
+    last = prompt.rfind("\n", end - AROUND, end) if end < len(prompt) else end
+    return first or begin, end if last < 0 else last
 
 
 def tally(samples: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from recherche.report.text_results import PROTOCOLS, TextPoint, TextRun, read_te
 from recherche.report.text_samples import read_samples, telling
 from recherche.report.text_steps import ShownText, show_text
 
-_ACCURACY_WIDTH, _BITS_WIDTH, _HEIGHT = 5.6, 3.9, 3.0
+_WIDTH, _HEIGHT = 4.8, 2.9
 COLUMNS = (
     Column("Model", "name of its folder", numeric=False),
     Column("Task", "what is asked", numeric=False),
@@ -70,6 +70,8 @@ def write_text_report(folder: Path) -> Path:
     """
     run = read_text_run(folder)
     colours = colours_of_models(run.points)
+    by_size = sorted(run.points, key=lambda point: (point.accuracy is not None, point.n))
+    largest = {(point.folder, point.task, point.protocol): point for point in by_size}
     page = (
         environment()
         .get_template("text.html")
@@ -85,7 +87,11 @@ def write_text_report(folder: Path) -> Path:
             caption=text_caption(run),
             findings=text_findings(run),
             columns=COLUMNS,
-            rows=[*map(_row, run.points), *(_absent(failure.cell, failure.error) for failure in run.absent)],
+            rows=[
+                *(_row(point) for point in run.points if point in largest.values()),
+                *(_absent(failure.cell, failure.error) for failure in run.absent),
+            ],
+            all_rows=[*map(_row, run.points)],
             roles={model: ROLE_OF_COLOUR[colour] for model, colour in colours.items()},
             groups=[group for model in run.models if (group := _group(run, model)).shown],
             environment=pretty(run.record.model_dump(mode="json", include={"versions", "device", "seeds"})),
@@ -98,17 +104,16 @@ def write_text_report(folder: Path) -> Path:
 
 def _section(run: TextRun, task: str, colours: Mapping[str, str], *, prefix: str) -> _Section:
     points, plots = [point for point in run.points if point.task == task], []
-    kinds = (("accuracy", draw_accuracy, _ACCURACY_WIDTH), ("bits", draw_bits, _BITS_WIDTH))
-    for name, draw, width in kinds:
+    for name, draw in (("accuracy", draw_accuracy), ("bits", draw_bits)):
         figure = single_panel(
             lambda axes, draw=draw: draw(axes, points, colours),
-            width=width,
+            width=_WIDTH,
             height=_HEIGHT,
             foot=0.5,
         )
         label = f"{task}: {name} against n"
         svg = inline_svg(figure, prefix=f"{prefix}-{name}", label=label, titles=titles_of(points))
-        plots.append(Plot(svg, width))
+        plots.append(Plot(svg, _WIDTH))
     return _Section(task, tuple(plots))
 
 

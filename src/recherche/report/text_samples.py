@@ -22,7 +22,6 @@ class TextSearch(BaseModel):
     Attributes:
         query: as it was written.
         asked: as it was understood; None if it was not.
-        pattern: the regular expression, if it was one.
         span: where it was found; None if nothing was.
         found: what was found.
         place: where query, markers and what was inserted stand.
@@ -33,7 +32,6 @@ class TextSearch(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
     query: str
     asked: str | None = None
-    pattern: str | None = None
     status: str
     span: Span | None = None
     found: str | None = None

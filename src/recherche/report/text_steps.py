@@ -176,7 +176,7 @@ def _steps(
             kind="search",
             tokens=_range(segments, search.place, start=num_source),
             caption=f"Search {number} of {len(searches)}, {asked}: {_outcome(search, sample)}",
-            pattern=search.pattern or "",
+            pattern=search.query if len(search.query) > LONGEST_QUOTE else "",
             found=None if span is None else _range(segments, span),
             record=None if span is None else _range(segments, around[span]),
         )

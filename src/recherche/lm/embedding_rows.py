@@ -80,5 +80,5 @@ def _set_to_mean(
     rows: Float[Tensor, "vocab *width"], wanted: Int[Tensor, " wanted"], trained: Int[Tensor, " trained"]
 ) -> None:
     """In parts and in double precision: a large vocabulary is not copied, and thousands of small numbers add up."""
-    total = sum(rows[part].to(torch.float64).sum(dim=0) for part in trained.split(8192))
-    rows[wanted] = (total / len(trained)).to(rows.dtype)
+    sums = [rows[part].sum(dim=0, dtype=torch.float64) for part in trained.split(8192)]
+    rows[wanted] = (torch.stack(sums).sum(dim=0) / len(trained)).to(rows.dtype)

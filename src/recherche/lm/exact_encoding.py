@@ -100,8 +100,9 @@ class ExactEncoder:
         if lead == self.lead:
             yield self._propose(text, splits_special=splits_special)
             return
-        if text.startswith(" "):
+        if self.lead and text.startswith(self.lead.decode()):
             yield self._propose(text[1:], splits_special=splits_special)
+            return
         for anchor in _ANCHORS:
             ids = self._propose(anchor + text, splits_special=splits_special)
             size = self._tokens_of(anchor.encode(), ids)

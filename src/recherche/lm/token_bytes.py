@@ -17,7 +17,7 @@ Reference: Kudo & Richardson (2018), SentencePiece, https://arxiv.org/abs/1808.0
 
 import re
 import weakref
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, final
@@ -30,17 +30,22 @@ _RARE = "\u0e5b"
 """A character that few vocabularies hold: written in bytes by a tokenizer that falls back on them."""
 _HEXADECIMAL = re.compile(r"<0x[0-9A-F]{2}>")
 _REPLACEMENT = "\ufffd"
+_SPACE_SIGN = "▁"
+_AT_ONCE = 256
 
 
-def _byte_letters() -> dict[str, int]:
-    """The letter that stands for each byte in byte-level BPE: printable bytes as themselves, others from U+0100 on."""
+def _byte_letters() -> dict[int, str]:
+    """The letter of each byte in byte-level BPE: printable bytes stand for themselves, others are U+0100 and so on."""
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = [byte for byte in range(256) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
+    return {byte: chr(byte) for byte in printable} | {byte: chr(0x100 + place) for place, byte in enumerate(others)}
 
 
 _LETTERS = MappingProxyType(_byte_letters())
-_LETTER_OF = MappingProxyType({byte: letter for letter, byte in _LETTERS.items()})
+_TO_LATIN = MappingProxyType(
+    dict.fromkeys(range(0x100), _REPLACEMENT) | {ord(letter): chr(byte) for byte, letter in _LETTERS.items()}
+)
+"""Letters to the Latin-1 character of their byte, and what is no letter to one that Latin-1 has not."""
 
 
 @final
@@ -91,10 +96,10 @@ def _read(tokenizer: Any) -> TokenBytes:
     known = {index: token for token, index in vocabulary.items() if isinstance(token, bytes)}
     if known:
         return TokenBytes({index: known.get(index) or added[index].encode() for index in ids}, control)
-    tokens = dict(zip(ids, tokenizer.convert_ids_to_tokens(ids), strict=True))
-    read = _spelling(tokenizer, tokens.values())
+    tokens = {index: token for token, index in vocabulary.items()} | added
     ids.sort(key=lambda index: len(tokens[index]), reverse=True)
-    return TokenBytes({index: read(tokens[index]) for index in ids}, control)
+    data = _bytes_of(tokenizer, [tokens[index] for index in ids])
+    return TokenBytes({index: data[tokens[index]] for index in ids}, control)
 
 
 def _control_ids(tokenizer: Any, added: dict[int, str]) -> frozenset[int]:
@@ -109,26 +114,26 @@ def _control_ids(tokenizer: Any, added: dict[int, str]) -> frozenset[int]:
     return frozenset(named | special | {index for index, token in added.items() if token in set(chat)})
 
 
-def _spelling(tokenizer: Any, tokens: Collection[str]) -> Callable[[str], bytes]:
-    """The rule that turns a token into its bytes."""
+def _bytes_of(tokenizer: Any, tokens: Sequence[str]) -> dict[str, bytes]:
+    """What each token adds, by the way in which the tokenizer spells bytes."""
     first, second = _PROBE.encode()
-    if _shows(tokenizer, [_LETTER_OF[first], _LETTER_OF[second]]):
-        return _from_letters
-    neighbours = _Neighbours(tokenizer, tokens)
+    spelled: dict[str, bytes] = {}
+    if _shows(tokenizer, [_LETTERS[first], _LETTERS[second]]):
+        return {token: _from_letters(token) for token in tokens}
     if _shows(tokenizer, [chr(first), chr(second)]):
-        return lambda token: token.encode("latin-1") if _is_byte(token) else neighbours.bytes_of(token)
-    if _shows(tokenizer, [f"<0x{first:02X}>", f"<0x{second:02X}>"]) or _falls_back(tokenizer):
-        return lambda token: bytes.fromhex(token[3:5]) if _HEXADECIMAL.fullmatch(token) else neighbours.bytes_of(token)
-    return neighbours.bytes_of
+        spelled = {token: token.encode("latin-1") for token in tokens if len(token) == 1 and token < "\u0100"}
+    elif _shows(tokenizer, [f"<0x{first:02X}>", f"<0x{second:02X}>"]) or _falls_back(tokenizer):
+        spelled = {token: bytes.fromhex(token[3:5]) for token in tokens if _HEXADECIMAL.fullmatch(token)}
+    others = [token for token in tokens if token not in spelled]
+    return spelled | (_Neighbours(tokenizer, others).bytes_of(others) if others else {})
 
 
 def _from_letters(token: str) -> bytes:
     """A token of byte-level BPE; one that was added is written as it is."""
-    return bytes(map(_LETTERS.__getitem__, token)) if _LETTERS.keys() >= set(token) else token.encode()
-
-
-def _is_byte(token: str) -> bool:
-    return len(token) == 1 and token < "\u0100"
+    try:
+        return token.translate(_TO_LATIN).encode("latin-1")
+    except UnicodeEncodeError:
+        return token.encode()
 
 
 def _shows(tokenizer: Any, tokens: list[str]) -> bool:
@@ -149,7 +154,7 @@ def _falls_back(tokenizer: Any) -> bool:
 class _Neighbours:
     """Shows a token between two others, so that what a tokenizer does at the ends of a text does not count."""
 
-    def __init__(self, tokenizer: Any, tokens: Collection[str]) -> None:
+    def __init__(self, tokenizer: Any, tokens: Sequence[str]) -> None:
         self._name = name_of(tokenizer)
         self._show: Callable[[list[str]], str] = tokenizer.convert_tokens_to_string
         for anchor in tokens:
@@ -161,8 +166,23 @@ class _Neighbours:
                 return
         raise CodecError(f"{self._name} has no token that adds the same letters in every place; choose another one.")
 
-    def bytes_of(self, token: str) -> bytes:
-        """What the token adds between its neighbours, in UTF-8."""
+    def bytes_of(self, tokens: Sequence[str]) -> dict[str, bytes]:
+        """What the tokens add between their neighbours, in UTF-8.
+
+        Most are what is written in the vocabulary, with a sign for a space. That is tried for many tokens at once.
+        """
+        found: dict[str, bytes] = {}
+        for start in range(0, len(tokens), _AT_ONCE):
+            part = tokens[start : start + _AT_ONCE]
+            guesses = [token.replace(_SPACE_SIGN, " ") for token in part]
+            shown = self._show([self._anchor, *(name for token in part for name in (token, self._anchor))])
+            if shown == self._alone + "".join(guess + self._following for guess in guesses):
+                found |= {token: guess.encode() for token, guess in zip(part, guesses, strict=True)}
+            else:
+                found |= {token: self._bytes_of_one(token) for token in part}
+        return found
+
+    def _bytes_of_one(self, token: str) -> bytes:
         shown = self._show([self._anchor, token, self._anchor])
         inside = shown.removeprefix(self._alone).removesuffix(self._following)
         if self._alone + inside + self._following != shown or (_REPLACEMENT in inside and _REPLACEMENT not in token):

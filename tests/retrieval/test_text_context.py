@@ -76,7 +76,7 @@ def test_a_model_must_say_by_a_group_what_it_asks_for():
 def test_a_place_is_told_in_characters_bytes_line_and_column():
     found = text("é\néé Ada\n").search("Ada")
     assert found[:6] == (Status.OK, "Ada", (5, 8), (8, 11), 2, 4)
-    assert found.tier is Tier.RE2
+    assert found.tier is Tier.RECOGNISED
 
 
 def test_hidden_text_is_not_searched_and_counts_in_places():

@@ -5,22 +5,22 @@ from typing import assert_never
 from recherche.retrieval import text_extents as extents
 from recherche.retrieval.limits import Limits
 from recherche.retrieval.raw_text import Bytes
-from recherche.retrieval.text_keys import Key, last_place, next_place, place_of
+from recherche.retrieval.text_keys import Key, KeyFinder
 from recherche.text_queries import After, Between, Line, Sentence, Word
 
 KeyQuery = After | Word | Line | Sentence | Between
 
 
-def answer(data: bytearray, query: KeyQuery, limits: Limits) -> Bytes | None:
+def answer(finder: KeyFinder, query: KeyQuery, limits: Limits) -> Bytes | None:
     """Where the answer stands; None if the key does not stand in the text, or nothing that could be an answer.
 
     Raises:
         RefusedError: RESULT_TOO_LONG.
     """
     if isinstance(query, Between):
-        return _between(data, query, limits)
-    key = Key.whole(query.key)
-    begin = place_of(data, key, query.which)
+        return _between(finder, query, limits)
+    data, key = finder.data, Key.whole(query.key)
+    begin = finder.place(key, query.which)
     if begin is None:
         return None
     end = begin + len(key.data)
@@ -37,16 +37,16 @@ def answer(data: bytearray, query: KeyQuery, limits: Limits) -> Bytes | None:
             assert_never(query)
 
 
-def _between(data: bytearray, query: Between, limits: Limits) -> Bytes | None:
+def _between(finder: KeyFinder, query: Between, limits: Limits) -> Bytes | None:
     """Between the k-th begin and the next end; the last begin is the last one that has an end after it."""
     opening, closing = Key.whole(query.begin), Key.whole(query.end)
     if query.which == "last":
-        past = last_place(data, closing)
-        begin = None if past is None else last_place(data, opening, past)
+        past = finder.last(closing)
+        begin = None if past is None else finder.last(opening, past)
     else:
-        begin = place_of(data, opening, query.which)
+        begin = finder.place(opening, query.which)
     if begin is None:
         return None
     begin += len(opening.data)
-    end = next_place(data, closing, begin)
-    return None if end is None else extents.stripped_within(data, begin, end, limits=limits)
+    end = finder.next(closing, begin)
+    return None if end is None else extents.stripped_within(finder.data, begin, end, limits=limits)

@@ -24,8 +24,9 @@ from recherche.retrieval.raw_text import Bytes, RawText
 from recherche.retrieval.syntax import Tree
 from recherche.retrieval.text_answers import answer
 from recherche.retrieval.text_extents import too_long
-from recherche.retrieval.text_keys import Key, place_of
-from recherche.retrieval.text_patterns import TextProgram, compile_for, read_text_pattern
+from recherche.retrieval.text_index import TextIndex
+from recherche.retrieval.text_keys import Key, KeyFinder
+from recherche.retrieval.text_patterns import TextProgram, compile_for, literal_of, read_text_pattern
 from recherche.text_queries import After as After
 from recherche.text_queries import Pattern, TextQuery, Which, write
 
@@ -38,12 +39,13 @@ class TextContext:
         InputError: the text holds a lone surrogate.
     """
 
-    __slots__ = ("_raw", "limits", "mode")
+    __slots__ = ("_index", "_raw", "limits", "mode")
 
     def __init__(self, text: str = "", *, mode: Mode | None = None, limits: Limits = TEXT_LIMITS) -> None:
         self.mode = mode if mode is not None else Standard()
         self.limits = limits
         self._raw = RawText()
+        self._index = TextIndex()
         self.extend(text)
 
     def __len__(self) -> int:
@@ -74,7 +76,7 @@ class TextContext:
     def fork(self) -> "TextContext":
         """A context with the same text that grows on its own."""
         twin = TextContext(mode=self.mode, limits=self.limits)
-        twin._raw = self._raw.fork()
+        twin._raw, twin._index = self._raw.fork(), self._index.fork()
         return twin
 
     def query(self, query: TextQuery) -> Passage:
@@ -84,7 +86,7 @@ class TextContext:
         asked = write(query)
         try:
             _check_key(asked, self.limits)
-            found = answer(self._raw.data, query, self.limits)
+            found = answer(KeyFinder(self._raw.data, self._index), query, self.limits)
         except RefusedError as refusal:
             return Passage(refusal.status, reason=str(refusal), tier=Tier.QUERY, pattern=asked)
         return self._passage(found, Passage(Status.OK, tier=Tier.QUERY, pattern=asked))
@@ -97,10 +99,7 @@ class TextContext:
                 raise RefusedError(Status.SYNTAX, f"Matches count from 1, got {which}; use 1 for the first.")
         except RefusedError as refusal:
             return Passage(refusal.status, reason=str(refusal), pattern=text)
-        key = Key(text.encode())
-        begin = place_of(self._raw.data, key, which)
-        found = None if begin is None else (begin, begin + len(key.data))
-        return self._passage(found, Passage(Status.OK, tier=Tier.QUERY, pattern=text))
+        return self._literal(text, which, Passage(Status.OK, tier=Tier.QUERY, pattern=text))
 
     def search(self, pattern: str) -> Passage:
         """The leftmost match of a pattern in Python's `re` syntax: its group, or the whole match if it has none."""
@@ -127,7 +126,10 @@ class TextContext:
 
     def _search(self, pattern: str, read: Callable[[str, Limits], Tree]) -> Passage:
         try:
-            program = compile_for(self._raw, read(pattern, self.limits), self.limits)
+            tree = read(pattern, self.limits)
+            if literal := literal_of(tree):
+                return self._literal(literal, 1, Passage(Status.OK, tier=Tier.RECOGNISED, pattern=pattern))
+            program = compile_for(self._raw, tree, self.limits)
         except RefusedError as refusal:
             return Passage(refusal.status, reason=str(refusal), pattern=pattern)
         blank = _blank(program, pattern)
@@ -136,6 +138,11 @@ class TextContext:
         except RefusedError as refusal:
             return blank._replace(status=refusal.status, reason=str(refusal))
         return blank if spans is None else self._matched(spans, blank)
+
+    def _literal(self, text: str, which: Which, blank: Passage) -> Passage:
+        data = text.encode()
+        begin = KeyFinder(self._raw.data, self._index).place(Key(data), which)
+        return self._passage(None if begin is None else (begin, begin + len(data)), blank)
 
     def _matched(self, spans: Spans, blank: Passage) -> Passage:
         """The outcome of a match: a group of it, or the whole where there is none."""

@@ -13,7 +13,7 @@ from recherche.retrieval.limits import Limits
 from recherche.retrieval.outcome import RefusedError, Status
 from recherche.retrieval.pattern import TEXT_FLAGS, read_pattern
 from recherche.retrieval.raw_text import RawText
-from recherche.retrieval.syntax import At, Group, Node, Tree, walk
+from recherche.retrieval.syntax import At, Char, Group, Node, Sequence, Tree, walk
 from recherche.retrieval.text_signs import FINAL_BREAK, TextSigns, with_final_breaks
 from recherche.retrieval.translate import print_tree
 
@@ -78,6 +78,14 @@ class TextProgram:
         data, seconds = raw.data, 0.9 * limits.deadline_ms / 1000
         search = functools.partial(all_matches, functools.partial(self.match, data), data, seconds=seconds)
         return Matches(*run_within(search, cost=math.inf, limits=limits, abandon=raw.share))
+
+
+def literal_of(tree: Tree) -> str | None:
+    """The characters that a pattern asks for, if it asks for nothing but certain characters in a row."""
+    if not isinstance(tree.root, Sequence) or "i" in tree.flags or not tree.root.items:
+        return None
+    signs = [item.text for item in tree.root.items if isinstance(item, Char)]
+    return "".join(signs) if len(signs) == len(tree.root.items) else None
 
 
 def compile_for(raw: RawText, tree: Tree, limits: Limits) -> TextProgram:

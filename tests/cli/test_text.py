@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from recherche.cli.text import text
 from recherche.errors import ConfigError, InputError
+from recherche.lm.harness_documents import task_file
 from recherche.texts import TEXT_TASKS
 from tests.lm.tokenizers import tiny_tokenizer
 
@@ -158,6 +159,15 @@ def test_a_folder_without_a_tokenizer_and_too_few_tokens_are_refused(tmp_path: P
         run("sample", "needle", "--tokens", "10", "--tokenizer", str(tokenizer))
 
 
+def test_the_files_of_lm_evaluation_harness_are_named():
+    assert run("harness", "phonebook", "needle").strip().split(",") == [
+        str(task_file("phonebook")), str(task_file("needle"))
+    ]  # fmt: skip
+    assert len(run("harness").split(",")) == len(TEXT_TASKS)
+    with pytest.raises(ConfigError, match="no text task 'phone'"):
+        run("harness", "phone")
+
+
 def test_it_is_a_group_of_commands():
     assert isinstance(text, typer.Typer)
-    assert {"sample", "score"} <= {command.callback.__name__ for command in text.registered_commands}
+    assert {"sample", "score", "harness"} <= {command.callback.__name__ for command in text.registered_commands}

@@ -4,6 +4,7 @@ from typing import ClassVar
 import pytest
 
 from recherche.errors import ConfigError, RechercheError
+from recherche.retrieval.retriever import Retriever
 from recherche.text_queries import After, write
 from recherche.texts import TEXT_TASKS, AbstractTextTask, Ask, Say, TextExample, example_keys, examples, grade
 from tests.texts.oracle import check_trace
@@ -32,6 +33,20 @@ def test_every_search_finds_what_the_trace_says(name: str, n: int | None):
     task = small.at_size(max(small.least, n or 0))
     for key in KEYS:
         check_trace(task.example(key))
+
+
+@pytest.mark.parametrize("n", [None, 200])
+@pytest.mark.parametrize("name", TEXT_TASKS)
+def test_the_search_engine_agrees(name: str, n: int | None):
+    task = TEXT_TASKS[name](n=n or TEXT_TASKS[name].n)
+    for key in range(5):
+        example = task.example(key)
+        context = Retriever().text(example.prompt)
+        for part in example.trace:
+            if isinstance(part, Ask):
+                context.hide(f"<search>{write(part.query)}</search>")
+                assert context.query(part.query).text == part.found, part
+                context.extend(f"<found>{part.found}</found>" if part.found is not None else "<nothing>")
 
 
 def test_a_search_that_finds_another_line_is_noticed():

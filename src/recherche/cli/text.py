@@ -14,7 +14,6 @@ from recherche.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from recherche.texts import AbstractTextTask, TextExample
-    from recherche.texts.fitting import Length
 
 text = typer.Typer(
     no_args_is_help=True,
@@ -75,6 +74,22 @@ def sample(
     chosen = configured_text_task(task, n, settings=text_settings(options, prose))
     for drawn in samples(chosen, num, seed=seed, fit=fitter(n, tokens, tokenizer)):
         print(render(drawn, target))
+
+
+@text.command()
+def harness(
+    tasks: Annotated[list[str] | None, typer.Argument(help="Text tasks; all if left out.")] = None,
+) -> None:
+    """Print what lm-evaluation-harness takes as --tasks: files that hold these tasks and know the model `recherche`.
+
+    [bold]Example[/bold]
+
+      lm_eval --model recherche --model_args pretrained=./taught,search=True --tasks $(recherche text harness phonebook)
+    """
+    from recherche.lm.harness_documents import task_file
+    from recherche.texts import TEXT_TASKS
+
+    print(",".join(str(task_file(name)) for name in tasks or TEXT_TASKS))
 
 
 @text.command()
@@ -158,30 +173,11 @@ def fitter(
         raise ConfigError(f"A text has one length, got --n {n} and --tokens {tokens}; leave out one of them.")
     if tokenizer is None:
         raise ConfigError(f"--tokens {tokens} are tokens of a tokenizer; name its folder by --tokenizer.")
+    from recherche.lm.token_length import length_in
     from recherche.texts.fitting import fitted
 
     length = length_in(tokenizer)
     return lambda task, key: fitted(task, key, tokens=tokens, length=length)
-
-
-def length_in(folder: Path) -> "Length":
-    """How many tokens a text has for the tokenizer of a folder, those that it adds itself included.
-
-    Raises:
-        ConfigError: there is no tokenizer that can be read, or transformers is missing.
-    """
-    try:
-        from transformers import AutoTokenizer
-    except ImportError as error:
-        raise ConfigError(f"Tokens are counted with transformers: {error}; pip install 'recherche[lm]'.") from error
-    if not folder.is_dir():
-        raise ConfigError(f"There is no folder {folder}; give one that `tokenizer.save_pretrained` has written.")
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, ImportError) as error:
-        first = (str(error).splitlines() or [""])[0]
-        raise ConfigError(f"{folder} holds no tokenizer that can be read: {first}; save one there.") from error
-    return lambda written: len(tokenizer(written, verbose=False)["input_ids"])
 
 
 def samples(

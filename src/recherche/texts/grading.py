@@ -9,6 +9,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from recherche.texts.base import TextExample
 
@@ -35,10 +36,15 @@ def parts(written: str, num: int) -> list[str]:
     return [normalise(part) for part in (_BETWEEN_PARTS.split(line.strip()) if num > 1 else [line])]
 
 
-def grade(example: TextExample, written: str) -> bool:
-    """Whether a text answers the question.
+def matches(answers: Sequence[str], written: str) -> bool:
+    """Whether a text is these answers, each once.
 
     Args:
         written: what stands behind "Answer:", without queries, markers and what searches returned.
     """
-    return sorted(parts(written, len(example.answers))) == sorted(map(normalise, example.answers))
+    return sorted(parts(written, len(answers))) == sorted(map(normalise, answers))
+
+
+def grade(example: TextExample, written: str) -> bool:
+    """Whether a text answers the question of an example; see `matches`."""
+    return matches(example.answers, written)

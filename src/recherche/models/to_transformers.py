@@ -90,8 +90,7 @@ def transformers_model(model: LanguageModel) -> Any:
     import transformers
 
     config = model.config
-    name = _family_of(config)
-    export = EXPORTS[name]
+    export = EXPORTS[_family_of(config)]
     settings = export.settings(config) | {
         "vocab_size": config.vocab_size,
         "hidden_size": config.d_model,
@@ -105,12 +104,17 @@ def transformers_model(model: LanguageModel) -> Any:
         copy = getattr(transformers, f"{export.classes}ForCausalLM")(
             getattr(transformers, f"{export.classes}Config")(**settings)
         )
-    copy.to(model.embedding.dtype).load_state_dict(_their_weights(model, name))
+    copy.to(model.embedding.dtype).load_state_dict(transformers_weights(model))
     return copy.eval()
 
 
-def _their_weights(model: LanguageModel, name: str) -> dict[str, Tensor]:
-    """Our weights by their names."""
+def transformers_weights(model: LanguageModel) -> dict[str, Tensor]:
+    """Our weights by their names, as `load_state_dict` of `transformers_model(model)` takes them.
+
+    Raises:
+        ConfigError: transformers has no equal of the model.
+    """
+    name = _family_of(model.config)
     family, export, ours = FAMILIES[name], EXPORTS[name], model.state_dict()
     theirs = {family.stem + their_name: ours[our_name] for our_name, their_name in family.names.items()}
     theirs["lm_head.weight"] = ours["embedding" if model.head is None else "head"]

@@ -47,7 +47,17 @@ def test_sentences_are_the_prose_without_its_line_breaks():
 
 @pytest.mark.parametrize(
     ("piece", "ends"),
-    [("end. ", True), ('end!" ', True), ("end\n\n", True), ("end, ", False), ("end\n", False), ("3.14 ", False)],
+    [
+        ("end. ", True),
+        ('end!" ', True),
+        ("end\n\n", True),
+        ("end, ", False),
+        ("end\n", False),
+        ("3.14 ", False),
+        ("Mr. ", False),
+        ("(Mrs. ", False),
+        ("Amr. ", True),
+    ],
 )
 def test_a_sentence_ends_at_a_mark_before_white_space(piece: str, ends: bool):
     assert sentence_ends(("So ", piece, "what? ")) == ((2, 3) if ends else (3,))

@@ -23,7 +23,8 @@ MIN_WORDS = 100
 """The fewest words of prose of one's own."""
 
 _PIECE = re.compile(r"\S+\s*")
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+\Z|\n\s*\n\Z")
+_FULL_STOP = r"(?<!\bMr)(?<!\bMrs)(?<!\bDr)(?<!\bSt)\."
+_SENTENCE_END = re.compile(rf"(?:{_FULL_STOP}|[!?])[\"')\]]*\s+\Z|\n\s*\n\Z")
 
 
 def book(name: str) -> str:

@@ -29,7 +29,7 @@ def test_every_place_of_a_key_is_among_those_looked_up(key: bytes):
     random, index, data = Random(str(key)), TextIndex(), bytearray()
     for _ in range(20):
         data = data + bytes(random.choices(b"abc", k=random.randint(1, 40)))
-        index.grow(data)
+        index.grow(data, len(data))
         assert index.end <= len(data)
         if len(key) < 2 or not index.n_blocks:
             continue
@@ -43,7 +43,7 @@ def test_every_place_of_a_key_is_among_those_looked_up(key: bytes):
 @pytest.mark.usefixtures("small_blocks")
 def test_what_is_looked_up_is_the_rarest_part():
     index = TextIndex()
-    index.grow(bytearray(b"abcabcabcxyzabcabcabc"))
+    index.grow(bytearray(b"abcabcabcxyzabcabcabc"), 21)
     offset, _ = index.rarest(b"abcxyz")
     assert offset >= 1
     assert len(index.places(index.rarest(b"xyz")[1], range(index.n_blocks))) == 1
@@ -52,17 +52,17 @@ def test_what_is_looked_up_is_the_rarest_part():
 @pytest.mark.usefixtures("small_blocks")
 def test_a_fork_grows_on_its_own():
     index, data = TextIndex(), bytearray(b"abc" * 10)
-    index.grow(data)
+    index.grow(data, len(data))
     twin = index.fork()
-    index.grow(data + b"xyz" * 20)
-    twin.grow(data + b"abc" * 20)
+    index.grow(data + b"xyz" * 20, 90)
+    twin.grow(data + b"abc" * 20, 90)
     found = {one: one.places(one.rarest(b"xyz")[1], range(one.n_blocks)).tolist() for one in (index, twin)}
     assert (len(found[index]), len(found[twin])) == (17, 0)
 
 
 def test_a_short_text_is_not_indexed():
     index = TextIndex()
-    index.grow(bytearray(b"a" * text_index.BLOCK * 7))
+    index.grow(bytearray(b"a" * text_index.BLOCK * 8), text_index.BLOCK * 7)
     assert index.n_blocks == 0
-    index.grow(bytearray(b"a" * (text_index.BLOCK * 8 + 2)))
+    index.grow(bytearray(b"a" * (text_index.BLOCK * 8 + 2)), text_index.BLOCK * 8 + 2)
     assert index.n_blocks == 8

@@ -16,7 +16,15 @@ ATOMS = (
     *(r"\w+", r"\s+", ".*", r"\S+", "$", "^", "(?:^|,)", "(?:$|,)", r"\b", ".+?"),
 )
 FLAGS = ("", "", "(?m)", "(?i)", "(?s)", "(?im)", "(?ms)", "(?i)(?m)", "(?ims)")
-ALPHABETS = ("ab1 \n", "abAB1_,- \n\n", "aébßK1 _\n", "kK\u212asSſiIıİ \n", "a٣1 \u00a0\x0b\r\n", "世a\u0301e b\n", "−a–1\n")
+ALPHABETS = (
+    "ab1 \n",
+    "abAB1_,- \n\n",
+    "aébßK1 _\n",
+    "kK\u212asSſiIıİ \n",
+    "a٣1 \u00a0\x0b\r\n",
+    "世a\u0301e b\n",
+    "−a–1\n",
+)
 
 
 def random_pattern(random: Random) -> str:

@@ -15,6 +15,7 @@ from recherche.queries import LastWrite as LastWrite
 from recherche.queries import NextEdge as NextEdge
 from recherche.queries import Parent as Parent
 from recherche.retrieval.context import Context as Context
+from recherche.retrieval.folding import Fold as Fold
 from recherche.retrieval.limits import TEXT_LIMITS as TEXT_LIMITS
 from recherche.retrieval.limits import Limits as Limits
 from recherche.retrieval.limits import Paper as Paper

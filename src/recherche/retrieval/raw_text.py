@@ -1,20 +1,19 @@
 """A text as it was written: characters with lines, of which some stretches are hidden from every search.
 
 What is searched are the UTF-8 bytes of the visible text. Positions that are reported are those of the whole text, with
-what is hidden counted. One mark for every few thousand bytes says how many characters and line breaks stand before it.
+what is hidden counted.
 """
 
 from bisect import bisect_left
 from typing import NamedTuple, final
 
-from recherche.errors import InputError
-from recherche.retrieval.growing_bytes import GrowingBytes
+from typing_extensions import override
 
-_BLOCK = 4096
+from recherche.errors import InputError
+from recherche.retrieval.marks import Marks
+from recherche.retrieval.searched_bytes import AbstractSearchedBytes, Bytes
+
 _CONTINUATION = bytes(range(0x80, 0xC0))
-_ASCII = bytes(range(0x80))
-Bytes = tuple[int, int]
-"""Where a stretch of the visible bytes begins and ends."""
 
 
 class Place(NamedTuple):
@@ -40,19 +39,17 @@ _NOTHING_HIDDEN = _Hidden(0, 0, 0, 0, 0)
 
 
 @final
-class RawText(GrowingBytes):
+class RawText(AbstractSearchedBytes):
     """The visible bytes of a text, and the places of the whole text for them."""
 
-    __slots__ = ("_breaks", "_characters", "_hidden", "_is_ascii", "_looked_at", "beyond_ascii", "n_characters")
+    __slots__ = ("_breaks", "_characters", "_hidden", "_is_ascii", "n_characters")
 
     def __init__(self) -> None:
         super().__init__()
         self.n_characters = 0
-        self.beyond_ascii: set[str] = set()
-        self._looked_at = 0
         self._is_ascii = True
-        self._characters = [0]
-        self._breaks = [0]
+        self._characters = Marks(_count_characters)
+        self._breaks = Marks(_count_breaks)
         self._hidden: list[_Hidden] = []
 
     def extend(self, text: str) -> None:
@@ -85,17 +82,19 @@ class RawText(GrowingBytes):
         """The same text, which grows on its own."""
         twin = RawText()
         self.share_with(twin)
-        twin.n_characters, twin._looked_at, twin._is_ascii = self.n_characters, self._looked_at, self._is_ascii
-        twin.beyond_ascii = self.beyond_ascii.copy()
-        twin._characters, twin._breaks, twin._hidden = self._characters.copy(), self._breaks.copy(), self._hidden.copy()
+        self.share_alphabet_with(twin)
+        twin.n_characters, twin._is_ascii, twin._hidden = self.n_characters, self._is_ascii, self._hidden.copy()
+        twin._characters, twin._breaks = self._characters.fork(), self._breaks.fork()
         return twin
 
-    def occurring(self) -> set[str]:
-        """The characters beyond ASCII that the visible text holds."""
-        if not self._is_ascii and self._looked_at < len(self.data):
-            self.beyond_ascii.update(self.data[self._looked_at :].translate(None, _ASCII).decode())
-            self._looked_at = len(self.data)
-        return self.beyond_ascii
+    @property
+    @override
+    def settled(self) -> int:
+        return len(self.data)
+
+    @override
+    def source(self, begin: int, end: int) -> Bytes:
+        return begin, end
 
     def cut(self, begin: int, end: int) -> str:
         """The text between two visible bytes."""
@@ -109,7 +108,7 @@ class RawText(GrowingBytes):
         if end > begin:
             within = self._hidden_before(end)
             past, past_byte = self._count_characters(end) + within.characters, end + within.bytes
-        line = 1 + self._count_breaks(begin) + before.breaks
+        line = 1 + self._breaks.before(self.data, begin) + before.breaks
         column = first - max(self._line_start(begin), before.line_start) + 1
         return Place((first, past), (begin + before.bytes, past_byte), line, column)
 
@@ -119,34 +118,14 @@ class RawText(GrowingBytes):
 
     def _count_characters(self, at: int) -> int:
         """Number of visible characters before byte `at`."""
-        if self._is_ascii:
-            return at
-        row = self._marked(at)
-        return self._characters[row] + _count(self.data, row * _BLOCK, at)
-
-    def _count_breaks(self, at: int) -> int:
-        row = self._marked(at)
-        return self._breaks[row] + self.data.count(b"\n", row * _BLOCK, at)
+        return at if self._is_ascii else self._characters.before(self.data, at)
 
     def _line_start(self, at: int) -> int:
         """The first character, in the whole text, after the last visible line break before byte `at`."""
-        row = self._marked(at)
-        found = self.data.rfind(b"\n", row * _BLOCK, at)
-        if found < 0 and self._breaks[row]:
-            row = bisect_left(self._breaks, self._breaks[row], 0, row) - 1
-            found = self.data.rfind(b"\n", row * _BLOCK, (row + 1) * _BLOCK)
+        found = self.data.rfind(b"\n", *self._breaks.stretch_with_last(self.data, at))
         if found < 0:
             return 0
         return self._count_characters(found + 1) + self._hidden_before(found + 1).characters
-
-    def _marked(self, at: int) -> int:
-        """The block that holds byte `at`, with marks up to it."""
-        row = at // _BLOCK
-        while len(self._breaks) <= row:
-            begin = (len(self._breaks) - 1) * _BLOCK
-            self._breaks.append(self._breaks[-1] + self.data.count(b"\n", begin, begin + _BLOCK))
-            self._characters.append(self._characters[-1] + _count(self.data, begin, begin + _BLOCK))
-        return row
 
 
 def encoded(text: str) -> bytes:
@@ -164,6 +143,10 @@ def encoded(text: str) -> bytes:
         ) from None
 
 
-def _count(data: bytearray, begin: int, end: int) -> int:
-    """Number of characters that begin between two bytes."""
-    return len(data[begin:end].translate(None, _CONTINUATION))
+def _count_characters(data: bytes | bytearray) -> int:
+    """Number of characters that begin in a stretch of bytes."""
+    return len(data.translate(None, _CONTINUATION))
+
+
+def _count_breaks(data: bytes | bytearray) -> int:
+    return data.count(b"\n")

@@ -18,6 +18,7 @@ import numpy as np
 
 from recherche.queries import NextEdge as NextEdge
 from recherche.retrieval.context import Context
+from recherche.retrieval.folding import Fold
 from recherche.retrieval.lexicon import Lexicon
 from recherche.retrieval.limits import TEXT_LIMITS, Limits, Mode, Standard
 from recherche.retrieval.text_context import TextContext
@@ -51,13 +52,16 @@ class Retriever:
         context.extend(tokens)
         return context
 
-    def text(self, text: str = "") -> TextContext:
+    def text(self, text: str = "", *, fold: Fold | None = None) -> TextContext:
         """A text with lines that begins with `text`.
+
+        Args:
+            fold: what a search shall not tell apart; exact if it is not given.
 
         Raises:
             InputError: it holds a lone surrogate.
         """
-        return TextContext(text, mode=self.mode, limits=self._text_limits)
+        return TextContext(text, mode=self.mode, limits=self._text_limits, fold=fold)
 
     def _lexicon(self, vocab: Vocab | None) -> Lexicon:
         if vocab is None:

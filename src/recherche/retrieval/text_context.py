@@ -12,20 +12,23 @@ the places that are reported count it. Nothing that a model can ask raises an er
 Reference: Wen, Dang & Lyu (2024), Section 5.1, https://arxiv.org/abs/2402.18510
 """
 
+import dataclasses
 from collections.abc import Callable
 from typing import final
 
+from recherche.retrieval.bordered_text import BorderedText
 from recherche.retrieval.engine import Spans, result_of
+from recherche.retrieval.folding import Fold, FoldedText
 from recherche.retrieval.limits import TEXT_LIMITS, Limits, Mode, Standard
 from recherche.retrieval.outcome import RefusedError, Status, Tier
 from recherche.retrieval.passage import Passage
 from recherche.retrieval.pattern import check_text, require_group
-from recherche.retrieval.raw_text import Bytes, RawText
+from recherche.retrieval.raw_text import RawText
+from recherche.retrieval.searched_bytes import AbstractSearchedBytes, Bytes
 from recherche.retrieval.syntax import Tree
-from recherche.retrieval.text_answers import answer
+from recherche.retrieval.text_answers import EXACT, KeyedText
 from recherche.retrieval.text_extents import too_long
 from recherche.retrieval.text_index import TextIndex
-from recherche.retrieval.text_keys import Key, KeyFinder
 from recherche.retrieval.text_patterns import TextProgram, compile_for, literal_of, read_text_pattern
 from recherche.text_queries import After as After
 from recherche.text_queries import Pattern, TextQuery, Which, write
@@ -39,13 +42,18 @@ class TextContext:
         InputError: the text holds a lone surrogate.
     """
 
-    __slots__ = ("_index", "_raw", "limits", "mode")
+    __slots__ = ("_bordered", "_forms", "_index", "_raw", "fold", "limits", "mode")
 
-    def __init__(self, text: str = "", *, mode: Mode | None = None, limits: Limits = TEXT_LIMITS) -> None:
+    def __init__(
+        self, text: str = "", *, mode: Mode | None = None, limits: Limits = TEXT_LIMITS, fold: Fold | None = None
+    ) -> None:
         self.mode = mode if mode is not None else Standard()
         self.limits = limits
+        self.fold = fold if fold is not None else EXACT
         self._raw = RawText()
         self._index = TextIndex()
+        self._bordered: BorderedText | None = None
+        self._forms: dict[Fold, FoldedText] = {}
         self.extend(text)
 
     def __len__(self) -> int:
@@ -75,8 +83,9 @@ class TextContext:
 
     def fork(self) -> "TextContext":
         """A context with the same text that grows on its own."""
-        twin = TextContext(mode=self.mode, limits=self.limits)
+        twin = TextContext(mode=self.mode, limits=self.limits, fold=self.fold)
         twin._raw, twin._index = self._raw.fork(), self._index.fork()
+        twin._forms = {fold: form.fork() for fold, form in self._forms.items()}
         return twin
 
     def query(self, query: TextQuery) -> Passage:
@@ -86,7 +95,7 @@ class TextContext:
         asked = write(query)
         try:
             _check_key(asked, self.limits)
-            found = answer(KeyFinder(self._raw.data, self._index), query, self.limits)
+            found = self._keyed().answer(query, self.limits)
         except RefusedError as refusal:
             return Passage(refusal.status, reason=str(refusal), tier=Tier.QUERY, pattern=asked)
         return self._passage(found, Passage(Status.OK, tier=Tier.QUERY, pattern=asked))
@@ -111,13 +120,13 @@ class TextContext:
         The deadline is for all together: if it comes first, the last outcome is TIMEOUT.
         """
         try:
-            tree = read_text_pattern(pattern, self.limits)
-            program = compile_for(self._raw, tree, self.limits)
+            tree = self._read(pattern, read_text_pattern)
+            program = self._compile(tree)
         except RefusedError as refusal:
             return [Passage(refusal.status, reason=str(refusal), pattern=pattern)]
         blank = _blank(program, pattern)
         try:
-            matches, is_complete = program.all(self._raw, self.limits)
+            matches, is_complete = program.all(self.limits)
         except RefusedError as refusal:
             return [blank._replace(status=refusal.status, reason=str(refusal))]
         late = blank._replace(status=Status.TIMEOUT, reason="The deadline came before the end of the text.")
@@ -126,23 +135,43 @@ class TextContext:
 
     def _search(self, pattern: str, read: Callable[[str, Limits], Tree]) -> Passage:
         try:
-            tree = read(pattern, self.limits)
+            tree = self._read(pattern, read)
             if literal := literal_of(tree):
                 return self._literal(literal, 1, Passage(Status.OK, tier=Tier.RECOGNISED, pattern=pattern))
-            program = compile_for(self._raw, tree, self.limits)
+            program = self._compile(tree)
         except RefusedError as refusal:
             return Passage(refusal.status, reason=str(refusal), pattern=pattern)
         blank = _blank(program, pattern)
         try:
-            spans = program.first(self._raw, self.limits)
+            spans = program.first(self.limits)
         except RefusedError as refusal:
             return blank._replace(status=refusal.status, reason=str(refusal))
         return blank if spans is None else self._matched(spans, blank)
 
     def _literal(self, text: str, which: Which, blank: Passage) -> Passage:
-        data = text.encode()
-        begin = KeyFinder(self._raw.data, self._index).place(Key(data), which)
-        return self._passage(None if begin is None else (begin, begin + len(data)), blank)
+        return self._passage(self._keyed().literal(text, which), blank)
+
+    def _keyed(self) -> KeyedText:
+        return KeyedText(self._raw.data, self._form(self.fold), index=self._index, fold=self.fold)
+
+    def _form(self, fold: Fold) -> AbstractSearchedBytes:
+        """The text under a fold, up to date."""
+        if fold == EXACT:
+            return self._raw
+        form = self._forms.setdefault(fold, FoldedText(fold))
+        form.grow(self._raw.data)
+        return form
+
+    def _read(self, pattern: str, read: Callable[[str, Limits], Tree]) -> Tree:
+        tree = read(Fold(form=self.fold.form)(pattern), self.limits)
+        return tree if self.fold.case == "keep" else dataclasses.replace(tree, flags=tree.flags + "i")
+
+    def _compile(self, tree: Tree) -> TextProgram:
+        # A pattern ignores the case by its flag, because folding the case would change what its classes hold.
+        form = self._form(Fold(form=self.fold.form))
+        if self._bordered is None:
+            self._bordered = BorderedText(form)
+        return compile_for(form, self._bordered, tree, limits=self.limits)
 
     def _matched(self, spans: Spans, blank: Passage) -> Passage:
         """The outcome of a match: a group of it, or the whole where there is none."""

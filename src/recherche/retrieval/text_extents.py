@@ -8,7 +8,7 @@ import re
 
 from recherche.retrieval.limits import Limits
 from recherche.retrieval.outcome import RefusedError, Status
-from recherche.retrieval.raw_text import Bytes
+from recherche.retrieval.searched_bytes import Bytes
 
 _MARGIN = 1024
 _WORD = re.compile(r"\S+")

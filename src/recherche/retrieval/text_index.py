@@ -56,9 +56,9 @@ class TextIndex:
         self._is_shared = twin._is_shared = True
         return twin
 
-    def grow(self, data: bytearray) -> None:
-        """Add the blocks that `data`, which has only grown, now fills."""
-        wanted = max(0, len(data) - WIDTH + 1) // BLOCK
+    def grow(self, data: bytearray, settled: int) -> None:
+        """Add the blocks that `data` fills up to byte `settled`, before which it has only grown."""
+        wanted = max(0, settled - WIDTH + 1) // BLOCK
         if wanted < _FEWEST_BLOCKS or wanted == self.n_blocks:
             return
         self._make_room(wanted)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from recherche.retrieval.charset import is_word
+from recherche.retrieval.searched_bytes import AbstractSearchedBytes
 from recherche.retrieval.text_index import BLOCK, SHORTEST, TextIndex
 from recherche.text_queries import Which
 
@@ -43,13 +44,13 @@ class Key:
 
 @final
 class KeyFinder:
-    """Finds keys in the bytes of a text as it now is."""
+    """Finds keys in bytes as they now are."""
 
     __slots__ = ("_index", "data")
 
-    def __init__(self, data: bytearray, index: TextIndex) -> None:
-        index.grow(data)
-        self.data = data
+    def __init__(self, searched: AbstractSearchedBytes, index: TextIndex) -> None:
+        index.grow(searched.data, searched.settled)
+        self.data = searched.data
         self._index = index
 
     def next(self, key: Key, begin: int) -> int | None:

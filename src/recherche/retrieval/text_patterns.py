@@ -5,16 +5,18 @@ The pattern is read, put into RE2's signs for the characters that the text holds
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
+from recherche.retrieval.bordered_text import BorderedText
 from recherche.retrieval.engine import Program, Spans, all_matches, check_cost, compile_program, run_within
 from recherche.retrieval.limits import Limits
 from recherche.retrieval.outcome import RefusedError, Status
 from recherche.retrieval.pattern import TEXT_FLAGS, read_pattern
-from recherche.retrieval.raw_text import RawText
+from recherche.retrieval.searched_bytes import AbstractSearchedBytes
 from recherche.retrieval.syntax import At, Char, Group, Node, Sequence, Tree, walk
-from recherche.retrieval.text_signs import FINAL_BREAK, TextSigns, with_final_breaks
+from recherche.retrieval.text_signs import FINAL_BREAK, needs_borders, signs_for, with_final_breaks
 from recherche.retrieval.translate import print_tree
 
 
@@ -44,40 +46,67 @@ class TextProgram:
         translated: its text.
         cost: a bound on the cost of one search.
         ends: which groups of the program, counted from 1, only say where the match ends.
+        searched: the bytes that it runs on.
     """
 
     program: Program
     translated: str
     cost: float
     ends: tuple[int, ...]
+    searched: AbstractSearchedBytes
 
-    def match(self, data: bytearray, begin: int = 0) -> Spans | None:
-        """The leftmost match at or after byte `begin`."""
-        spans = self.program.match(data, begin)
-        if spans is None or not self.ends:
-            return spans
-        end = max(spans[number][1] for number in self.ends)
-        kept = [span for number, span in enumerate(spans) if number not in self.ends]
-        return tuple((min(first, end), min(past, end)) for first, past in kept) if end >= 0 else tuple(kept)
-
-    def first(self, raw: RawText, limits: Limits) -> Spans | None:
-        """The leftmost match in a text.
+    def first(self, limits: Limits) -> Spans | None:
+        """The leftmost match in the text, as bytes of the text itself.
 
         Raises:
             RefusedError: TIMEOUT or BUSY.
         """
-        data = raw.data
-        return run_within(lambda: self.match(data), cost=self.cost, limits=limits, abandon=raw.share)
+        search = functools.partial(self._matcher(), 0)
+        spans = run_within(search, cost=self.cost, limits=limits, abandon=self.searched.share)
+        return None if spans is None else self._in_source(spans)
 
-    def all(self, raw: RawText, limits: Limits) -> Matches:
+    def all(self, limits: Limits) -> Matches:
         """The matches from left to right, none over another, as many as are found before the deadline.
 
         Raises:
             RefusedError: TIMEOUT or BUSY.
         """
-        data, seconds = raw.data, 0.9 * limits.deadline_ms / 1000
-        search = functools.partial(all_matches, functools.partial(self.match, data), data, seconds=seconds)
-        return Matches(*run_within(search, cost=math.inf, limits=limits, abandon=raw.share))
+        seconds = 0.9 * limits.deadline_ms / 1000
+        search = functools.partial(all_matches, self._matcher(), self.searched.data, seconds=seconds)
+        found, is_complete = run_within(search, cost=math.inf, limits=limits, abandon=self.searched.share)
+        return Matches(list(map(self._in_source, found)), is_complete)
+
+    def _matcher(self) -> Callable[[int], Spans | None]:
+        """What finds the leftmost match at or after a byte, in the bytes as they now are."""
+        data = self.searched.data
+        match = functools.partial(self.program.match, data)
+        if isinstance(self.searched, BorderedText):
+            match = functools.partial(_match_between_characters, match, self.searched.inside())
+        return functools.partial(_match_with_end, match, self.ends) if self.ends else match
+
+    def _in_source(self, spans: Spans) -> Spans:
+        source = self.searched.source
+        return tuple(span if span == (-1, -1) else source(*span) for span in spans)
+
+
+def _match_between_characters(
+    match: Callable[[int], Spans | None], is_inside: Callable[[int], bool], begin: int
+) -> Spans | None:
+    """The leftmost match that does not begin inside of a character, where only an empty one can."""
+    spans = match(begin)
+    while spans is not None and is_inside(spans[0][0]):
+        spans = match(spans[0][0] + 1)
+    return spans
+
+
+def _match_with_end(match: Callable[[int], Spans | None], ends: tuple[int, ...], begin: int) -> Spans | None:
+    """The match without the groups that say where it ends, and cut there."""
+    spans = match(begin)
+    if spans is None:
+        return None
+    end = max(spans[number][1] for number in ends)
+    kept = [span for number, span in enumerate(spans) if number not in ends]
+    return tuple((min(first, end), min(past, end)) for first, past in kept) if end >= 0 else tuple(kept)
 
 
 def literal_of(tree: Tree) -> str | None:
@@ -88,19 +117,27 @@ def literal_of(tree: Tree) -> str | None:
     return "".join(signs) if len(signs) == len(tree.root.items) else None
 
 
-def compile_for(raw: RawText, tree: Tree, limits: Limits) -> TextProgram:
+def compile_for(text: AbstractSearchedBytes, bordered: BorderedText, tree: Tree, *, limits: Limits) -> TextProgram:
     """The program for a pattern over a text as it now is.
+
+    Args:
+        bordered: the same text with borders, which is brought up to date if the pattern needs it.
 
     Raises:
         RefusedError: UNSUPPORTED over this text, or TOO_LARGE by `limits`.
     """
     root: Node = tree.root
-    if not raw.data and any(node == At("B") for node in walk(root)):
+    if not text.data and any(node == At("B") for node in walk(root)):
         raise RefusedError(Status.UNSUPPORTED, r"\B in an empty text differs between versions; search a text.")
-    if raw.data.endswith(b"\n") and "m" not in tree.flags:
+    if text.data.endswith(b"\n") and "m" not in tree.flags:
         root = with_final_breaks(root)
-    translated = print_tree(root, TextSigns(raw.occurring(), tree.flags), limits)
+    alphabet = text.alphabet()
+    searched, stand_in = text, None
+    if needs_borders(root, alphabet):
+        bordered.grow()
+        searched, stand_in = bordered, bordered.stand_in
+    translated = print_tree(root, signs_for(alphabet, tree.flags, stand_in), limits)
     program = compile_program(translated, limits.memory_bytes)
     groups = [node for node in walk(root) if node == FINAL_BREAK or (isinstance(node, Group) and node.number)]
     ends = tuple(number for number, node in enumerate(groups, 1) if node == FINAL_BREAK)
-    return TextProgram(program, translated, check_cost(program, len(raw.data), limits), ends)
+    return TextProgram(program, translated, check_cost(program, len(searched.data), limits), ends, searched)

@@ -6,97 +6,156 @@ r"""How signs are spelled for RE2 over a text with lines, so that they mean what
     `.`                   `.` with (?s), else `[^\n]`
     `k` with (?i)         `[Kk]`, with the Kelvin sign if the text has one
     `\w` `[^a]` ..        ranges over ASCII and the characters that occur
+    `\b`                  `\b`; beside letters beyond ASCII over a bordered text (`bordered_text.py`), in which `[aé]`
+                          is `(?:a|_é_)`
 
 Reference: RE2 syntax, https://github.com/google/re2/wiki/Syntax
 """
 
+import functools
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import final
 
-from recherche.retrieval.charset import code_ranges, is_word
+from recherche.retrieval.alphabet import Alphabet
+from recherche.retrieval.charset import code_ranges
 from recherche.retrieval.ignore_case import same_but_for_case
 from recherche.retrieval.outcome import RefusedError, Status
 from recherche.retrieval.syntax import Alternation, AnyChar, At, Char, Chars, CodeRange, Group, Node, Sequence, walk
 from recherche.retrieval.translate import spell_class, spell_code
 
-_ASCII = tuple(map(chr, range(128)))
 FINAL_BREAK = At("final")
 """A `$` after which the pattern ends, over a text that ends with a line break."""
 
 
+_LINE_BREAK = Chars(((10, 10),), "", True)
+_EVERY = Chars((), "sS")
+_SPELLINGS_KEPT = 1024
+
+
+def needs_borders(root: Node, alphabet: Alphabet) -> bool:
+    """Whether the pattern asks for word borders that RE2 does not see in a text of these characters."""
+    return any((node == At("b") and alphabet.words) or (node == At("B") and alphabet.beyond) for node in walk(root))
+
+
 @final
 class TextSigns:
-    """Signs of texts of ASCII and `characters`, under the flags of a pattern."""
+    """Signs of texts of ASCII and an alphabet, under the flags of a pattern.
 
-    def __init__(self, characters: Collection[str], flags: str) -> None:
-        self._beyond = sorted(characters)
+    Args:
+        stand_in: the code of what stands for `_` in a bordered text; None if the text has no borders.
+    """
+
+    def __init__(self, alphabet: Alphabet, flags: str, stand_in: int | None) -> None:
+        self._alphabet = alphabet
         self._flags = flags
-        self._ranges: dict[Char | Chars, list[CodeRange]] = {}
+        self._stand_in = stand_in
+        self._spelled: dict[Char | Chars, tuple[str, int]] = {}
 
     def n_ranges(self, node: Chars) -> int:
         """How many code ranges a class has."""
-        return len(self._ranges_of(node))
+        return self._spell(node)[1]
 
     def spell(self, node: Char | Chars | AnyChar) -> str:
         """One character."""
         match node:
+            case AnyChar() if self._stand_in is not None:
+                return self._spell(_EVERY if "s" in self._flags else _LINE_BREAK)[0]
             case AnyChar():
                 return "." if "s" in self._flags else r"[^\n]"
-            case Char(text) if "i" not in self._flags:
+            case Char(text) if "i" not in self._flags and self._stand_in is None:
                 return spell_code(ord(text))
             case _:
-                return spell_class(self._ranges_of(node))
+                return self._spell(node)[0]
 
     def place(self, kind: str) -> str:
         """A place, where RE2 sees it as Python does."""
-        match kind:
-            case "^" | "$" if "m" in self._flags:
-                return f"(?m:{kind})"
-            case "b" if any(map(is_word, self._beyond)):
-                raise RefusedError(
-                    Status.UNSUPPORTED, r"\b in a text with letters or digits beyond ASCII; name the borders."
-                )
-            case "B" if self._beyond:
-                raise RefusedError(Status.UNSUPPORTED, r"\B in a text beyond ASCII; name the characters on both sides.")
+        if kind in "^$" and "m" in self._flags:
+            return f"(?m:{kind})"
         return {"^": r"\A", "A": r"\A", "$": r"\z", "Z": r"\z", "final": r"()\n?\z", "b": r"\b", "B": r"\B"}[kind]
 
-    def _ranges_of(self, node: Char | Chars) -> list[CodeRange]:
-        """The code ranges of a character or a class, kept, because a pattern may name the same one many times."""
-        if node not in self._ranges:
-            self._ranges[node] = self._runs(node)
-        return self._ranges[node]
+    def _spell(self, node: Char | Chars) -> tuple[str, int]:
+        """(the spelling, its number of ranges), kept, because patterns name the same classes many times."""
+        if node not in self._spelled:
+            if len(self._spelled) >= _SPELLINGS_KEPT:
+                self._spelled.clear()
+            member = _Membership(node, self._alphabet, self._flags)
+            plain = [*_ascii_runs(member.node, "i" in self._flags)]
+            beyond = [(character, character in member) for character in self._alphabet.beyond]
+            if self._stand_in is None:
+                ranges = _joined(plain, beyond)
+                self._spelled[node] = spell_class(ranges), len(ranges)
+            else:
+                self._spelled[node] = self._with_borders(plain, beyond)
+        return self._spelled[node]
 
-    def _runs(self, node: Char | Chars) -> list[CodeRange]:
-        """Ranges from one occurring member to another, over characters that do not occur but over none that is out."""
-        member = _Membership(node, self._beyond, self._flags)
-        runs: list[CodeRange] = []
-        is_open = False
-        for characters in (_ASCII, self._beyond):
-            for character in characters:
-                is_member = character in member
-                if is_member and is_open:
-                    runs[-1] = runs[-1][0], ord(character)
-                elif is_member:
-                    runs.append((ord(character), ord(character)))
-                is_open = is_member
-        return runs
+    def _with_borders(self, plain: list[CodeRange], beyond: list[tuple[str, bool]]) -> tuple[str, int]:
+        """The same for a text in which the word characters beyond ASCII, and `_`, have borders."""
+        assert self._stand_in is not None
+        words = self._alphabet.words
+        bare = [part for low, high in plain for part in _without(low, high, {ord("_"), self._stand_in})]
+        bare = _joined(bare, [(character, is_in and character not in words) for character, is_in in beyond])
+        bordered = _joined([], [(character, is_in and character in words) for character, is_in in beyond])
+        has_underscore = any(low <= ord("_") <= high for low, high in plain)
+        spelled = [spell_class(bare)] * bool(bare) + [f"_{spell_class(bordered)}_"] * bool(bordered)
+        spelled += [f"_{spell_code(self._stand_in)}_"] * has_underscore
+        size = len(bare) + len(bordered) + 2 * has_underscore
+        return (
+            f"(?:{'|'.join(spelled)})" if len(spelled) != 1 or not bare else spelled[0]
+        ) if spelled else spell_class([]), size
+
+
+@functools.lru_cache(maxsize=64)
+def signs_for(alphabet: Alphabet, flags: str, stand_in: int | None) -> TextSigns:
+    """The signs, kept with what they have spelled; an alphabet is told from others by which object it is."""
+    return TextSigns(alphabet, flags, stand_in)
+
+
+@functools.lru_cache(maxsize=1024)
+def _ascii_runs(node: Chars, ignores_case: bool) -> tuple[CodeRange, ...]:
+    member = _Membership(node, Alphabet(()), "i" if ignores_case else "")
+    return tuple(_joined([], [(character, character in member) for character in map(chr, range(128))]))
+
+
+def _joined(runs: list[CodeRange], characters: Iterable[tuple[str, bool]]) -> list[CodeRange]:
+    """The runs and those that follow: from one occurring member to another, over what does not occur, never over what
+    is out."""
+    runs = runs.copy()
+    is_open = bool(runs) and runs[-1][1] == 127
+    for character, is_member in characters:
+        if is_member and is_open:
+            runs[-1] = runs[-1][0], ord(character)
+        elif is_member:
+            runs.append((ord(character), ord(character)))
+        is_open = is_member
+    return runs
+
+
+def _without(low: int, high: int, codes: set[int]) -> list[CodeRange]:
+    """The range without some codes."""
+    parts = []
+    for code in sorted(codes):
+        if low <= code <= high:
+            if low < code:
+                parts.append((low, code - 1))
+            low = code + 1
+    return [*parts, (low, high)] if low <= high else parts
 
 
 class _Membership:
-    """The characters that a node matches, of ASCII and `beyond`."""
+    """The characters that a node matches, of ASCII and an alphabet."""
 
-    def __init__(self, node: Char | Chars, beyond: list[str], flags: str) -> None:
-        chars = node if isinstance(node, Chars) else Chars(((ord(node.text), ord(node.text)),))
-        self._negated = chars.negated
+    def __init__(self, node: Char | Chars, alphabet: Alphabet, flags: str) -> None:
+        self.node = node if isinstance(node, Chars) else Chars(((ord(node.text), ord(node.text)),))
+        categories = Chars((), self.node.categories)
         self._ignores_case = "i" in flags
-        self._explicit = code_ranges(Chars(chars.ranges), "")
-        self._categories = code_ranges(Chars((), chars.categories), beyond) if chars.categories else []
+        self._explicit = code_ranges(Chars(self.node.ranges), "")
+        self._categories = code_ranges(categories, alphabet.beyond) if categories.categories else []
 
     def __contains__(self, character: str) -> bool:
         same = same_but_for_case(character) if self._ignores_case else (character,)
         held = any(_holds(self._explicit, one) for one in same) or _holds(self._categories, character)
-        return held is not self._negated
+        return held is not self.node.negated
 
 
 def _holds(ranges: list[CodeRange], character: str) -> bool:

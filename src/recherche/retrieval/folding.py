@@ -145,13 +145,13 @@ class FoldedText(AbstractSearchedBytes):
         self.append(self._fold(text).encode())
 
     def _add_cluster(self, cluster: str) -> None:
-        folded, plain = self._fold(cluster).encode(), cluster.encode()
-        begin = len(self.data)
-        if len(cluster) > 1 or len(folded) != len(plain):
+        folded = self._fold(cluster)
+        data, size, begin = folded.encode(), len(cluster.encode()), len(self.data)
+        # One character for another of the same size leaves all places as they are.
+        if folded != cluster and not (len(folded) == len(cluster) == 1 and len(data) == size):
             source_begin = self._source_of(begin)[0]
-            changed = _Changed(begin, begin + len(folded), source_begin, source_begin + len(plain))
-            self._changed.append(changed)
-        self.append(folded)
+            self._changed.append(_Changed(begin, begin + len(data), source_begin, source_begin + size))
+        self.append(data)
 
 
 def clusters(text: str) -> list[str]:

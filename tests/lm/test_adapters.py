@@ -29,8 +29,7 @@ def adapted(name, steps=3):
     """A model with adapters that have learnt for some steps, and what its weights were."""
     pupil = tiny_pupil(name.partition(",")[0], **FAMILIES[name])
     before = {key: weight.clone() for key, weight in pupil.model.state_dict().items()}
-    torch.manual_seed(0)
-    model = with_adapters(pupil.model, rank=2, tokens=pupil.writer.markers)
+    model = with_adapters(pupil.model, rank=2, tokens=pupil.writer.markers, generator=torch_generator(0, "adapters"))
     optimizer = torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], lr=1e-2)
     tokens = torch.cat([torch.tensor([[*pupil.writer.markers]] * 2), sample(pupil.model)], dim=1)
     for _ in range(steps):
@@ -67,6 +66,20 @@ def test_of_the_embeddings_only_rows_of_search_tokens_learn(name):
         assert not moved[[i for i in range(len(moved)) if i not in rows]].any()
 
 
+def test_adapters_are_drawn_from_their_generator_alone():
+    models = []
+    for _ in range(2):
+        pupil, before = tiny_pupil("llama"), torch.get_rng_state()
+        generator = torch_generator(0, "adapters")
+        models.append(with_adapters(pupil.model, rank=2, tokens=pupil.writer.markers, generator=generator))
+        assert torch.equal(torch.get_rng_state(), before)
+        torch.rand(1)
+    first, second = (model.state_dict() for model in models)
+    assert all(torch.equal(second[name], weight) for name, weight in first.items())
+    drawn = torch.cat([weight.flatten() for name, weight in first.items() if "lora_A" in name])
+    assert drawn.std() == pytest.approx(32**-0.5 / 3**0.5, rel=0.2)
+
+
 def test_layers_whose_weight_is_used_without_a_call_get_no_adapter():
     layers = called_layers(tiny_pupil("mamba").model)
     assert {name.rpartition(".")[2] for name in layers} == {"in_proj", "x_proj"}
@@ -87,4 +100,4 @@ def test_a_model_without_layers_is_refused(monkeypatch):
     monkeypatch.setattr(adapters, "called_layers", lambda model: [])
     pupil = tiny_pupil("mamba")
     with pytest.raises(ConfigError, match="can have an adapter; train all weights"):
-        with_adapters(pupil.model, rank=2, tokens=pupil.writer.markers)
+        with_adapters(pupil.model, rank=2, tokens=pupil.writer.markers, generator=torch_generator(0, "adapters"))

@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from recherche._files import replacing_folder
+from recherche._rng import torch_generator
 from recherche.errors import ConfigError
 from recherche.experiments.cell import Stopped
 from recherche.experiments.files import read_json, write_json
@@ -169,8 +170,8 @@ def _load(folder: Path, teaching: Teaching, device: str) -> Pupil:
         model.float()
     add_search_tokens(model, tokenizer)
     if rank is not None:
-        torch.manual_seed(teaching.seed)  # peft draws from the global generator
-        adapted = with_adapters(model, rank=rank, tokens=LessonWriter(tokenizer).markers)
+        markers, generator = LessonWriter(tokenizer).markers, torch_generator(teaching.seed, "adapters")
+        adapted = with_adapters(model, rank=rank, tokens=markers, generator=generator)
         return Pupil(model, adapted, tokenizer, f"LoRA of rank {rank}", dtype, num_tokens)
     if (copy := own_kernels(model)) is not None and teaching.precision == "float32":
         return Pupil(model, copy, tokenizer, "all weights, own kernels", dtype, num_tokens)

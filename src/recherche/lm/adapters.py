@@ -29,11 +29,12 @@ _MERGE_TOLERANCE = 10
 """How much more than two ways of reading may differ a sum of weights and a sum of products may: it is rounded twice."""
 
 
-def with_adapters(model: Any, *, rank: int, tokens: Sequence[int]) -> Any:
+def with_adapters(model: Any, *, rank: int, tokens: Sequence[int], generator: torch.Generator) -> Any:
     """The model with adapters of that rank; all else is frozen.
 
     Args:
         tokens: ids whose rows of the embedding (and of the head) are trained whole.
+        generator: of the random matrices, on the CPU.
 
     Raises:
         ConfigError: peft is not there, or no layer of the model can have an adapter.
@@ -55,9 +56,14 @@ def with_adapters(model: Any, *, rank: int, tokens: Sequence[int]) -> Any:
         trainable_token_indices={name: [*tokens] for name in _embeddings(model)},
         task_type="CAUSAL_LM",
     )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), torch.random.fork_rng():  # peft draws from the global generator
         warnings.simplefilter("ignore", FutureWarning)  # between peft and transformers: nobody here can heed it
         adapted: Any = get_peft_model(model, config)
+    with torch.no_grad():
+        for name, weight in adapted.named_parameters():
+            if ".lora_A." in name:
+                bound = weight.shape[1] ** -0.5  # as peft draws it
+                weight.copy_(bound * (2 * torch.rand(weight.shape, generator=generator) - 1))
     # Rows of new tokens are stored with the adapters, and all others are those of the folder.
     adapted.save_pretrained = partial(adapted.save_pretrained, save_embedding_layers=False)
     return adapted

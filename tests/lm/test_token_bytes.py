@@ -2,7 +2,7 @@
 
 import pytest
 from tokenizers import Tokenizer, decoders, models
-from transformers import PreTrainedTokenizerFast
+from transformers import CanineTokenizer, PreTrainedTokenizerFast
 
 from recherche.errors import CodecError
 from recherche.lm.token_bytes import name_of, read_token_bytes
@@ -58,6 +58,14 @@ def test_two_tokens_are_shown_as_the_sum_of_both(kind):
             assert shown.strip() == (table[first] + table[second]).decode().strip()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_added_token_that_is_not_special_is_text(kind):
+    tokenizer = tiny_tokenizer(kind)
+    tokenizer.add_tokens(["<plain>"])
+    index = tokenizer.convert_tokens_to_ids("<plain>")
+    assert read_token_bytes(tokenizer).ordinary[index].strip() == b"<plain>"
+
+
 def test_tokens_that_a_chat_template_writes_are_control():
     tokenizer = tiny_tokenizer("byte-level")
     tokenizer.add_tokens(["<tool>", "<think>"])
@@ -93,6 +101,29 @@ def test_a_tokenizer_whose_tokens_depend_on_their_neighbours_is_refused():
 def test_a_tokenizer_without_a_letter_that_stays_is_refused():
     with pytest.raises(CodecError, match="no token that adds the same letters in every place"):
         read_token_bytes(shown_by(decoders.CTC(pad_token="-", word_delimiter_token="|", cleanup=False)))
+
+
+@pytest.mark.parametrize("kind", ["trie", "characters"])
+def test_a_vocabulary_that_has_lost_bytes_is_refused(kind, monkeypatch):
+    tokenizer = tiny_tokenizer(kind)
+    names = {"\ufffd": 7} if kind == "characters" else {}
+    shown = {key.decode(errors="replace") if isinstance(key, bytes) else key for key in tokenizer.get_vocab()}
+    vocabulary = {name: place for place, name in enumerate(sorted(shown))} | names
+    monkeypatch.setattr(tokenizer, "get_vocab", lambda: vocabulary)
+    with pytest.raises(CodecError, match="which has lost the token's bytes; choose a tokenizer whose vocabulary"):
+        read_token_bytes(tokenizer)
+
+
+def test_a_vocabulary_with_half_a_surrogate_pair_is_refused():
+    with pytest.raises(CodecError, match=r"CanineTokenizer has a token '\\ud[0-9a-f]{3}' that is no text"):
+        read_token_bytes(CanineTokenizer())
+
+
+def test_a_token_that_is_the_replacement_character_is_read():
+    tokenizer = Tokenizer(models.BPE({"a": 0, "b": 1, "\ufffd": 2}, []))
+    tokenizer.decoder = decoders.Fuse()
+    table = read_token_bytes(PreTrainedTokenizerFast(tokenizer_object=tokenizer))
+    assert table.ordinary == {0: b"a", 1: b"b", 2: "\ufffd".encode()}
 
 
 def test_errors_name_the_class_and_the_folder():

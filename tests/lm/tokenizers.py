@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import sentencepiece
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import ByT5Tokenizer, LlamaTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast, T5Tokenizer
 from transformers.models.bert_generation.tokenization_bert_generation import BertGenerationTokenizer
 
@@ -84,6 +84,48 @@ def _byte_level() -> PreTrainedTokenizerBase:
     tokenizer.add_special_tokens({"extra_special_tokens": ["<|user|>"]})
     tokenizer.add_tokens(["    ", "  "])
     return tokenizer
+
+
+_PARTS = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+
+def _byte_level_chat() -> PreTrainedTokenizerBase:
+    """As of Qwen: the same with a normal form, whole words first, and tokens of a chat that are not called special."""
+    state = json.loads(_byte_level_text())
+    state["normalizer"], state["model"]["ignore_merges"] = {"type": "NFC"}, True
+    tokenizer = Tokenizer.from_str(json.dumps(state))
+    split = pre_tokenizers.Split(Regex(_PARTS), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    return _chatting(_fast(tokenizer.to_str(), eos_token="<|endoftext|>"))
+
+
+def _chatting(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
+    tokenizer.add_tokens(["<tool>", "<think>", "\n\n"])
+    tokenizer.chat_template = "{{ messages }}<tool>\n\n"
+    return tokenizer
+
+
+@functools.cache
+def _replaced_spaces_text() -> str:
+    tokenizer = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>", fuse_unk=True))
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    special = [*SPECIAL[:4], "<|user|>", *FALLBACK]
+    state = json.loads(
+        _trained(tokenizer, trainers.BpeTrainer(vocab_size=656, special_tokens=special, show_progress=False))
+    )
+    state["added_tokens"] = [token for token in state["added_tokens"] if token["content"] not in FALLBACK]
+    tokenizer = Tokenizer.from_str(json.dumps(state))
+    _begins_with(tokenizer, "<s>")
+    return tokenizer.to_str()
+
+
+def _replaced_spaces() -> PreTrainedTokenizerBase:
+    """As of Gemma: SentencePiece-like with byte tokens, and no space before a text."""
+    return _chatting(_fast(_replaced_spaces_text()))
 
 
 @functools.cache
@@ -192,7 +234,9 @@ def _from_sentencepiece(cls: type[PreTrainedTokenizerBase], kind: str) -> PreTra
 
 _MAKERS = {
     "byte-level": _byte_level,
+    "byte-level-chat": _byte_level_chat,
     "metaspace": _metaspace,
+    "replaced-spaces": _replaced_spaces,
     "unigram": _unigram,
     "unigram-bytes": _unigram_bytes,
     "wordpiece-lower": lambda: _wordpiece("lower"),

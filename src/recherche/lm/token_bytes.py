@@ -81,7 +81,12 @@ def read_token_bytes(tokenizer: Any) -> TokenBytes:
     version = (len(tokenizer), tuple(tokenizer.all_special_tokens), repr(tokenizer.chat_template))
     before, table = _READ.get(tokenizer, (None, None))
     if table is None or before != version:
-        table = _read(tokenizer)
+        try:
+            table = _read(tokenizer)
+        except UnicodeEncodeError as error:  # half of a surrogate pair
+            raise CodecError(
+                f"{name_of(tokenizer)} has a token {error.object[error.start]!r} that is no text; choose another one."
+            ) from None
         _READ[tokenizer] = (version, table)
     return table
 
@@ -93,20 +98,31 @@ def _read(tokenizer: Any) -> TokenBytes:
     numbers = {*vocabulary.values(), *added}
     ids = sorted(numbers - control_ids, reverse=True)
     control = {index: added.get(index) or str(tokenizer.convert_ids_to_tokens(index)) for index in control_ids}
-    known = {index: token for token, index in vocabulary.items() if isinstance(token, bytes)}
-    if known:
-        return TokenBytes({index: known.get(index) or added[index].encode() for index in ids}, control)
     tokens = {index: token for token, index in vocabulary.items()} | added
+    if any(isinstance(token, bytes) for token in vocabulary):
+        named = ((index, tokens[index]) for index in ids)
+        return TokenBytes({index: name if isinstance(name, bytes) else name.encode() for index, name in named}, control)
+    _refuse_lost_bytes(tokenizer, {index: tokens[index] for index in ids})
     ids.sort(key=lambda index: len(tokens[index]), reverse=True)
     data = _bytes_of(tokenizer, [tokens[index] for index in ids])
     return TokenBytes({index: data[tokens[index]] for index in ids}, control)
+
+
+def _refuse_lost_bytes(tokenizer: Any, tokens: Mapping[int, str]) -> None:
+    """A name with U+FFFD is either this character, and the tokenizer writes it so, or bytes that the name has lost."""
+    for index, token in tokens.items():
+        if _REPLACEMENT in token and index not in tokenizer.encode(token, add_special_tokens=False):
+            raise CodecError(
+                f"{name_of(tokenizer)} calls its token {index} {token!r}, which has lost the token's bytes; choose a "
+                "tokenizer whose vocabulary tells them."
+            )
 
 
 def _control_ids(tokenizer: Any, added: dict[int, str]) -> frozenset[int]:
     """Ids that steer a model instead of adding text: special tokens, and those that a chat template writes."""
     named = {index for index in tokenizer.all_special_ids if index is not None}
     special = {index for index, token in tokenizer.added_tokens_decoder.items() if token.special}
-    chat = tokenizer.chat_control_tokens
+    chat = getattr(tokenizer, "chat_control_tokens", None)  # younger than transformers 5
     if chat is None:
         template = tokenizer.chat_template or ""
         text = template if isinstance(template, str) else "\n".join(map(str, template.values()))
@@ -125,7 +141,7 @@ def _bytes_of(tokenizer: Any, tokens: Sequence[str]) -> dict[str, bytes]:
     elif _shows(tokenizer, [f"<0x{first:02X}>", f"<0x{second:02X}>"]) or _falls_back(tokenizer):
         spelled = {token: bytes.fromhex(token[3:5]) for token in tokens if _HEXADECIMAL.fullmatch(token)}
     others = [token for token in tokens if token not in spelled]
-    return spelled | (_Neighbours(tokenizer, others).bytes_of(others) if others else {})
+    return spelled | (_Neighbours(tokenizer, tokens).bytes_of(others) if others else {})
 
 
 def _from_letters(token: str) -> bytes:

@@ -118,7 +118,7 @@ class Pattern:
 
 TextQuery = After | Word | Line | Sentence | Between | Pattern
 
-_KINDS: dict[str, type[_AboutKey]] = {
+_KINDS: dict[str, type[After] | type[Word] | type[Line] | type[Sentence]] = {
     "after": After,
     "word after": Word,
     "line with": Line,

@@ -162,3 +162,10 @@ def test_missing_files_are_refused(untrained: Any, tmp_path: Path) -> None:
 def test_help_shows_the_whole_round(command: list[str]) -> None:
     said = " ".join(RUN.invoke(app, ["state", *command, "--help"]).stdout.split())
     assert "recherche state ask --run runs/m --state list.state" in said
+
+
+def test_either_a_cell_or_a_language_model_reads(untrained: Any, tmp_path: Path) -> None:
+    files = ["--text", str(tmp_path / "text"), "--out", str(tmp_path / "state")]
+    run = str(untrained("mamba"))
+    for named in ([], ["--run", run, "--hf", run]):
+        refused(RUN.invoke(app, ["state", "save", *named, *files]), "either --run, a trained cell, or --hf")

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from recherche.games.hf_inside import layer_outputs, refill, walk
+from recherche.games.hf_inside import layer_outputs, refill, tensors_in, walk
 
 
 class Layer:
@@ -32,21 +32,27 @@ def of_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_walking_finds_all_tensors_of_a_cache() -> None:
-    paths = [path for path, _ in walk(Cache())]
+    paths = [path for path, _ in tensors_in(Cache())]
     each = ["keys", "states.0"]
     assert paths == [*(f"layers.{i}.{name}" for i in (0, 1) for name in each), "pair.0", "pair.1"]
 
 
+def test_walking_finds_numbers_too_and_puts_them_back() -> None:
+    numbers = dict(walk(Cache(), kind=int))
+    assert numbers == {"layers.0.seen": 4, "layers.1.seen": 4}
+    assert [layer.seen for layer in refill(Cache(), {"layers.1.seen": 7}).layers] == [4, 7]
+
+
 def test_objects_of_other_libraries_and_modules_are_not_entered() -> None:
-    assert list(walk({"a": SimpleNamespace(x=torch.ones(1))})) == []
+    assert list(tensors_in({"a": SimpleNamespace(x=torch.ones(1))})) == []
 
 
 def test_a_cache_is_refilled_with_what_was_read_from_it() -> None:
     """Views too, which cannot be written into."""
     cache = Cache()
-    new = {path: tensor + 7 for path, tensor in walk(cache)}
+    new = {path: tensor + 7 for path, tensor in tensors_in(cache)}
     empty = refill(copy.deepcopy(cache), new)
-    assert all(torch.equal(tensor, new[path]) for path, tensor in walk(empty))
+    assert all(torch.equal(tensor, new[path]) for path, tensor in tensors_in(empty))
     assert empty.layers[0].seen == 4
     assert torch.equal(cache.layers[0].keys, torch.zeros(2, 3))
 

@@ -30,6 +30,7 @@ WAIT_POLICY = "OMP_WAIT_POLICY"
 
 FIGURES = "Reproduce the paper"
 LOOK = "Tasks and searches"
+LANGUAGE = "Language models"
 PROVE = "Theorems that run"
 GAMES = "Communication games"
 WORKSHOP = "Workshop"
@@ -60,6 +61,9 @@ COMMANDS = MappingProxyType(
         "sample": Entry("tasks:sample", LOOK),
         "score": Entry("tasks:score", LOOK),
         "search": Entry("search:search", LOOK),
+        "lm": Entry("lm:lm", LANGUAGE),
+        "text": Entry("text:text", LANGUAGE),
+        "hotpot": Entry("hotpot:hotpot", LANGUAGE),
         "prove": Entry("prove:prove", PROVE),
         "machine": Entry("machine:machine", PROVE),
         "game": Entry("game:game", GAMES),

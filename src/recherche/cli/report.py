@@ -13,7 +13,7 @@ def report(
 ) -> None:
     """Write DIR/report.html and its figures from the files of a run; with several runs, a page that compares them.
 
-    A run is what `reproduce`, `sweep` or `lm eval` has written.
+    A run is what `reproduce`, `sweep`, `lm eval` or `hotpot` has written.
 
     [bold]Examples[/bold]
 
@@ -24,21 +24,8 @@ def report(
 
     Reads files only: no model is loaded.
     """
-    from recherche.report import (
-        is_sweep,
-        is_text_run,
-        write_comparison,
-        write_report,
-        write_sweep_report,
-        write_text_report,
-    )
+    from recherche.report import redraw, write_comparison
 
-    if len(folders) == 1 and out is None and is_text_run(folders[0]):
-        path = write_text_report(folders[0])
-    elif len(folders) == 1 and out is None and is_sweep(folders[0]):
-        path = write_sweep_report(folders[0])
-    elif len(folders) == 1 and out is None:
-        path = write_report(folders[0])
-    else:
-        path = write_comparison(folders, out or Path("comparison.html"))
+    alone = len(folders) == 1 and out is None
+    path = redraw(folders[0]) if alone else write_comparison(folders, out or Path("comparison.html"))
     Console(soft_wrap=True, highlight=False).print(str(path), markup=False)

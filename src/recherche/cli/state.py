@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from recherche._files import write_bytes
-from recherche.errors import InputError, StateError
+from recherche.cli.lm import load, read_text, reading_progress
+from recherche.errors import ConfigError, InputError, StateError
 
 HELP = """Read a text once, keep what the model knows of it, ask about it later: in another process, on another day.
 
@@ -20,6 +21,9 @@ for attention it is the KV cache, and grows with the text. Alice saves it, Bob a
 
   recherche state save --run runs/m --text list.txt --out list.state --quantise int8
   recherche state ask --run runs/m --state list.state --query "7"
+
+With --hf, the model is a language model in a folder of transformers. Its file holds the text too, so that it may be
+searched: `recherche lm ask FOLDER --state STATE --question ...`.
 """
 
 state = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=HELP)
@@ -29,21 +33,39 @@ RunFolder = Annotated[Path, typer.Option(help="Folder of a trained cell.")]
 
 @state.command()
 def save(
-    run: RunFolder,
-    text: Annotated[Path, typer.Option(help="The text: tokens with white space between them.")],
+    text: Annotated[Path, typer.Option(help="The text: for a trained cell, tokens with white space between them.")],
     out: Annotated[Path, typer.Option(help="Where the state is written.")],
-    quantise: Annotated[str, typer.Option(help="float64, float32, bfloat16, int8, int4, or r3 .. r53.")] = "float32",
+    run: Annotated[Path | None, typer.Option(help="Folder of a trained cell.")] = None,
+    hf: Annotated[Path | None, typer.Option("--hf", help="Folder of a language model of transformers.")] = None,
+    quantise: Annotated[
+        str, typer.Option(help="Of a cell's state: float64, float32, bfloat16, int8, int4, or r3 .. r53.")
+    ] = "float32",
+    device: Annotated[str, typer.Option(help="Where a language model runs, such as cpu or cuda.")] = "cpu",
 ) -> None:
     """Let a model read a text, and write its state: all that it knows of the text.
 
-    The text is the first part of what the task shows, without its question: `recherche sample TASK` prints some. The
-    bits of the state are counted as they are sent; the header, which is the same for every text, is counted apart.
+    For a trained cell the text is the first part of what the task shows, without its question: `recherche sample TASK`
+    prints some. The bits of the state are counted as they are sent; the header, which is the same for every text, is
+    counted apart. For a language model the text is any text, and the file is a safetensors file.
 
     [bold]Examples[/bold]
 
       recherche state save --run runs/m --text list.txt --out list.state
       recherche state ask --run runs/m --state list.state --query "7"
+
+      recherche state save --hf ./taught --text book.txt --out book.state
+      recherche lm ask ./taught --state book.state --question "Who is Ishmael?"
     """
+    if (run is None) == (hf is None):
+        raise ConfigError("Name the model that shall read: either --run, a trained cell, or --hf, a language model.")
+    if run is not None:
+        print(_save_cell(run, text, out, quantise))
+    elif hf is not None:
+        print(_save_language_model(hf, text, out, device))
+
+
+def _save_cell(run: Path, text: Path, out: Path, quantise: str) -> str:
+    """Read tokens with a trained cell; a sentence about the file."""
     import torch
 
     from recherche.experiments.runs import load_run
@@ -51,16 +73,24 @@ def save(
     from recherche.games.quantisers import quantiser_of
 
     quantiser, trained = quantiser_of(quantise), load_run(run)
-    try:
-        tokens = text.read_text(encoding="utf-8").split()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"Cannot read the text {text}: {error}; give a text file of tokens.") from error
+    tokens = read_text(text).split()
     if not tokens:
         raise InputError(f"A text needs at least one token, but {text} is empty.")
     message = send(trained.model, torch.from_numpy(trained.task.vocab.encode(tokens))[None], quantiser)
     write_bytes(out, message.data)
     size = f"{message.message_bits:,} bits ({quantiser.name}) and a header of {message.header_bits:,}"
-    print(f"{out}: {len(tokens)} tokens in {size}.")
+    return f"{out}: {len(tokens)} tokens in {size}."
+
+
+def _save_language_model(folder: Path, text: Path, out: Path, device: str) -> str:
+    """Read a text with a language model; a sentence about the file."""
+    from recherche.lm.prompt_state import read_prompt
+
+    model, tokenizer = load(folder, device, "auto")
+    with reading_progress() as tell:
+        carried = read_prompt(model, tokenizer, read_text(text), tell=tell)
+    carried.save(out)
+    return f"{out}: {carried.num_tokens:,} tokens in {carried.bits:,} bits."
 
 
 @state.command()

@@ -12,7 +12,12 @@ from torch import Tensor, nn
 Leaf = TypeVar("Leaf")
 
 
-def walk(thing: Any, path: str = "", *, kind: type[Leaf] = Tensor) -> Iterator[tuple[str, Leaf]]:  # type: ignore[assignment]
+def tensors_in(thing: Any) -> Iterator[tuple[str, Tensor]]:
+    """All tensors that an object of transformers leads to, with their paths; modules are not entered."""
+    return walk(thing, kind=Tensor)
+
+
+def walk(thing: Any, path: str = "", *, kind: type[Leaf]) -> Iterator[tuple[str, Leaf]]:
     """All leaves of a kind that an object of transformers leads to, with their paths; modules are not entered."""
     if isinstance(thing, kind):
         yield path, thing

@@ -23,7 +23,7 @@ from recherche._lookup import lookup
 from recherche.errors import ConfigError
 from recherche.games.bug_reports import bug_report
 from recherche.games.contract import AbstractSubject, Extension, Reading, Refusal
-from recherche.games.hf_inside import layer_outputs, walk
+from recherche.games.hf_inside import layer_outputs, tensors_in
 from recherche.games.subjects import in_new_process
 from recherche.games.tiny_families import AUTO_CLASSES, SHARED, TINY_FAMILIES
 
@@ -165,7 +165,7 @@ class HFSubject(AbstractSubject):
 
     def tensors(self, cache: Any) -> dict[str, Tensor]:
         """All tensors that the object leads to, but scalars."""
-        return {path: tensor for path, tensor in walk(cache.cache) if tensor.dim()}
+        return {path: tensor for path, tensor in tensors_in(cache.cache) if tensor.dim()}
 
     def resume(self, cache: Any, tokens: Int[Tensor, "b t"]) -> Float[Tensor, "b v"]:
         """A new process makes a cache of the same shape from another text, and fills it from the file."""

@@ -10,26 +10,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recherche.lm.budget import Budget as Budget
     from recherche.lm.folder import load_language_model as load_language_model
+    from recherche.lm.generation import Searching as Searching
     from recherche.lm.generation import Written as Written
     from recherche.lm.generation import generate_plain as generate_plain
     from recherche.lm.generation import generate_with_search as generate_with_search
+    from recherche.lm.generation import searching as searching
     from recherche.lm.markers import Markers as Markers
     from recherche.lm.markers import add_search_tokens as add_search_tokens
     from recherche.lm.prompt_state import PromptState as PromptState
+    from recherche.lm.prompt_state import load_prompt_state as load_prompt_state
     from recherche.lm.prompt_state import read_prompt as read_prompt
-    from recherche.lm.searching import SearchingGenerate as SearchingGenerate
 
 _HOME_OF = MappingProxyType(
     {
         "Budget": "budget",
         "Markers": "markers",
         "PromptState": "prompt_state",
-        "SearchingGenerate": "searching",
+        "Searching": "generation",
         "Written": "generation",
         "add_search_tokens": "markers",
         "generate_plain": "generation",
         "generate_with_search": "generation",
         "load_language_model": "folder",
+        "load_prompt_state": "prompt_state",
+        "searching": "generation",
         "read_prompt": "prompt_state",
     }
 )

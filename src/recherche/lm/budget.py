@@ -23,10 +23,10 @@ class Budget:
         inserted_characters: length of all that the searches of an answer may insert; beyond it, OVER_BUDGET.
     """
 
-    searches: int = 64
+    searches: int = 512
     query_characters: int = 1024
     passage_characters: int = 2000
-    inserted_characters: int = 20_000
+    inserted_characters: int = 50_000
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

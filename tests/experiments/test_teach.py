@@ -40,7 +40,7 @@ def test_a_taught_folder_loads_by_itself_and_has_learnt(family, fields, way, fol
     record = taught(folders[family], tmp_path / "out", **fields)
     assert record == json.loads((tmp_path / "out" / "teaching.json").read_text())
     assert record["way"] == way
-    assert not (tmp_path / "out" / "checkpoints").exists()
+    assert not [*(tmp_path / "out").glob("checkpoint-*")]
     model, tokenizer = load_language_model(tmp_path / "out")
     before = load_language_model(folders[family]).model
     assert type(model) is type(before)
@@ -92,6 +92,16 @@ def test_what_is_finished_is_not_done_again(folders, tmp_path):
     written = (tmp_path / "out" / "model.safetensors").stat().st_mtime_ns
     assert taught(folders["llama"], tmp_path / "out", steps=1) == first
     assert (tmp_path / "out" / "model.safetensors").stat().st_mtime_ns == written
+
+
+def test_tensorboard_keeps_what_it_was_told(folders, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        surroundings = Surroundings(report_to=("tensorboard",))
+        teach(folders["llama"], tmp_path / "out", tiny_teaching(steps=1, num_evaluated=1), surroundings=surroundings)
+    [events] = (tmp_path / "out" / "runs").glob("*/events.*")
+    assert b"phonebook_n3_search" in events.read_bytes()
 
 
 def test_the_number_type_of_the_folder_is_kept(tmp_path):

@@ -27,7 +27,7 @@ def teacher_of(folder, family="llama", *, stop=lambda: False, **fields):
             LessonMixture(teaching, pupil.writer),
             teaching=teaching,
             surroundings=Surroundings(stop=stop),
-            checkpoints=folder,
+            folder=folder,
             goals=Goals(pupil.writer.markers.start, measure),
         )
     return teacher, measured
@@ -113,14 +113,14 @@ def test_a_tracker_that_is_not_there_is_refused(tracker, message, tmp_path, monk
             LessonMixture(teaching, pupil.writer),
             teaching=teaching,
             surroundings=Surroundings(report_to=(tracker,)),
-            checkpoints=tmp_path,
+            folder=tmp_path,
             goals=Goals(pupil.writer.markers.start, dict),
         )
 
 
 def test_settings_reach_trainer(tmp_path):
     teaching = tiny_teaching(steps=1000, accumulation=3, precision="bfloat16", seed=5)
-    found = arguments(teaching, Surroundings("cpu", ("tensorboard",)), checkpoints=tmp_path, rate=0.25)
+    found = arguments(teaching, Surroundings("cpu", ("tensorboard",)), folder=tmp_path, rate=0.25)
     assert (found.max_steps, found.gradient_accumulation_steps, found.bf16, found.seed) == (1000, 3, True, 5)
     assert (found.learning_rate, found.report_to, found.use_cpu) == (0.25, ["tensorboard"], True)
     assert (found.save_steps, found.eval_steps) == (50, 4)

@@ -31,7 +31,7 @@ from recherche.lm.teacher import Goals, Surroundings, Teacher
 from recherche.lm.teaching import Teaching
 from recherche.lm.teaching_measures import Measured, accuracy, measured, require_fit
 
-RECORD, CHECKPOINTS = "teaching.json", "checkpoints"
+RECORD = "teaching.json"
 EVALUATED = "eval_"
 """Trainer's prefix of what was measured."""
 
@@ -114,7 +114,7 @@ def teach(folder: Path, out: Path, teaching: Teaching, *, surroundings: Surround
         material.mixture,
         teaching=teaching,
         surroundings=surroundings,
-        checkpoints=out / CHECKPOINTS,
+        folder=out,
         goals=Goals(material.search_start, lambda: _measure(pupil, material, teaching)),
     )
     teacher.teach()
@@ -212,4 +212,5 @@ def _save(pupil: Pupil, material: Material, out: Path, record: dict[str, Any]) -
         model.to(pupil.dtype).save_pretrained(draft)
         pupil.tokenizer.save_pretrained(draft)
     write_json(out / RECORD, record)
-    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    for checkpoint in out.glob("checkpoint-*"):
+        shutil.rmtree(checkpoint)

@@ -63,7 +63,7 @@ class Teacher(Trainer):
 
     Args:
         model: what is trained: a model of transformers, with adapters perhaps, or `OwnKernels`.
-        checkpoints: folder where it is saved on the way.
+        folder: where it is saved on the way, in `checkpoint-STEP`, and where reports are.
 
     Raises:
         ConfigError: a tracker is unknown or not installed.
@@ -76,7 +76,7 @@ class Teacher(Trainer):
         *,
         teaching: Teaching,
         surroundings: Surroundings,
-        checkpoints: Path,
+        folder: Path,
         goals: Goals,
     ) -> None:
         for tracker in surroundings.report_to:
@@ -85,18 +85,18 @@ class Teacher(Trainer):
         rate = teaching.rate or (LORA_RATE if hasattr(model, "peft_config") else FULL_RATE)
         super().__init__(
             model=model,
-            args=arguments(teaching, surroundings, checkpoints=checkpoints, rate=rate),
+            args=arguments(teaching, surroundings, folder=folder, rate=rate),
             train_dataset=lessons,
             eval_dataset=lessons,  # asked for where evaluations are; `evaluate` has its own
             data_collator=collate,
             callbacks=[StopWhenAsked(surroundings.stop)],
         )
         self.model_accepts_loss_kwargs = False  # each pass has a mean of its own, and a step their mean
-        self._goals, self._checkpoints = goals, checkpoints
+        self._goals, self._folder = goals, folder
 
     def teach(self) -> None:
         """Train from the last checkpoint on, or from the beginning, and evaluate at the end."""
-        checkpoint = last_checkpoint(self._checkpoints)
+        checkpoint = last_checkpoint(self._folder)
         self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         evaluated = [row["step"] for row in self.state.log_history if any(name.startswith("eval_") for name in row)]
         if self.state.global_step == self.state.max_steps and self.state.global_step not in evaluated:
@@ -150,10 +150,12 @@ class StopWhenAsked(TrainerCallback):
         return control
 
 
-def arguments(teaching: Teaching, surroundings: Surroundings, *, checkpoints: Path, rate: float) -> TrainingArguments:
+def arguments(teaching: Teaching, surroundings: Surroundings, *, folder: Path, rate: float) -> TrainingArguments:
     """The teaching in the words of Trainer."""
     return TrainingArguments(
-        output_dir=str(checkpoints),
+        output_dir=str(folder),
+        run_name=folder.name,
+        project="recherche",
         max_steps=teaching.steps,
         per_device_train_batch_size=teaching.batch_size,
         gradient_accumulation_steps=teaching.accumulation,

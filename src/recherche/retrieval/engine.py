@@ -8,6 +8,7 @@ Reference: Cox (2010), Regular Expression Matching in the Wild, https://swtch.co
 """
 
 import functools
+import math
 import os
 import threading
 import time
@@ -65,12 +66,18 @@ class Program:
         return all_matches(functools.partial(self.match, data), data, seconds=seconds)
 
 
-def all_matches(match: Callable[[int], Spans | None], data: bytearray, *, seconds: float) -> tuple[list[Spans], bool]:
-    """What `Program.match_all` returns, by a function that finds the leftmost match at or after a byte."""
+def all_matches(
+    match: Callable[[int], Spans | None], data: bytearray, *, seconds: float, most: float | int = math.inf
+) -> tuple[list[Spans], bool]:
+    """What `Program.match_all` returns, by a function that finds the leftmost match at or after a byte.
+
+    Args:
+        most: how many matches are enough.
+    """
     matches: list[Spans] = []
     end = time.monotonic() + seconds
     at = 0
-    while at <= len(data):
+    while at <= len(data) and len(matches) < most:
         spans = match(at)
         if spans is None:
             return matches, True

@@ -13,6 +13,7 @@ Reference: Wen, Dang & Lyu (2024), Section 5.1, https://arxiv.org/abs/2402.18510
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import final
 
@@ -114,8 +115,11 @@ class TextContext:
         """The leftmost match of a pattern in Python's `re` syntax: its group, or the whole match if it has none."""
         return self._search(pattern, read_text_pattern)
 
-    def search_all(self, pattern: str) -> list[Passage]:
+    def search_all(self, pattern: str, *, most: float | int = math.inf) -> list[Passage]:
         """All matches from left to right, none over another; at least one outcome, which says if there are none.
+
+        Args:
+            most: how many matches are enough.
 
         The deadline is for all together: if it comes first, the last outcome is TIMEOUT.
         """
@@ -126,7 +130,7 @@ class TextContext:
             return [Passage(refusal.status, reason=str(refusal), pattern=pattern)]
         blank = _blank(program, pattern)
         try:
-            matches, is_complete = program.all(self.limits)
+            matches, is_complete = program.all(self.limits, most=most)
         except RefusedError as refusal:
             return [blank._replace(status=refusal.status, reason=str(refusal))]
         late = blank._replace(status=Status.TIMEOUT, reason="The deadline came before the end of the text.")

@@ -65,14 +65,14 @@ class TextProgram:
         spans = run_within(search, cost=self.cost, limits=limits, abandon=self.searched.share)
         return None if spans is None else self._in_source(spans)
 
-    def all(self, limits: Limits) -> Matches:
-        """The matches from left to right, none over another, as many as are found before the deadline.
+    def all(self, limits: Limits, *, most: float | int) -> Matches:
+        """The matches from left to right, none over another, up to `most` and as many as are found by the deadline.
 
         Raises:
             RefusedError: TIMEOUT or BUSY.
         """
         seconds = 0.9 * limits.deadline_ms / 1000
-        search = functools.partial(all_matches, self._matcher(), self.searched.data, seconds=seconds)
+        search = functools.partial(all_matches, self._matcher(), self.searched.data, seconds=seconds, most=most)
         found, is_complete = run_within(search, cost=math.inf, limits=limits, abandon=self.searched.share)
         return Matches(list(map(self._in_source, found)), is_complete)
 

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -20,13 +21,13 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from recherche.errors import ConfigError
-from recherche.lm.capabilities import TOLERANCES
 
 _FUSED = frozenset({"out_proj", "conv1d"})
 """Layers of Mamba whose weights its CUDA kernels take; peft refuses them."""
 
-_MERGE_TOLERANCE = 10
-"""How much more than two ways of reading may differ a sum of weights and a sum of products may: it is rounded twice."""
+_TOLERANCES = MappingProxyType({torch.float64: 1e-3, torch.float32: 1e-3})
+_HALF_TOLERANCE = 5e-2
+"""How far logits may move when adapters are merged, relative to their size: sums of weights are rounded anew."""
 
 
 def with_adapters(model: Any, *, rank: int, tokens: Sequence[int], generator: torch.Generator) -> Any:
@@ -100,7 +101,7 @@ def merged(adapted: Any, sample: Int[Tensor, "b t"]) -> Any:
     model = adapted.merge_and_unload()
     found = model(input_ids=sample, use_cache=False).logits.float()
     error = float((found - expected).norm() / expected.norm())
-    if not error <= _MERGE_TOLERANCE * TOLERANCES[model.dtype]:
+    if not error <= _TOLERANCES.get(model.dtype, _HALF_TOLERANCE):
         raise ConfigError(
             f"Adapters of {type(model).__name__} cannot be merged: its logits change by {error:.1e} of their size; "
             "train all weights (--lora none)."

@@ -101,6 +101,8 @@ class Teacher(Trainer):
         evaluated = [row["step"] for row in self.state.log_history if any(name.startswith("eval_") for name in row)]
         if self.state.global_step == self.state.max_steps and self.state.global_step not in evaluated:
             self.evaluate()
+        # From here on the model computes in the type of its weights again, and not as Trainer has made it.
+        self.accelerator.unwrap_model(self.model, keep_fp32_wrapper=False)
 
     @override
     def compute_loss(

@@ -97,7 +97,7 @@ def stripped(data: bytearray, begin: int, end: int) -> Bytes:
     """The same stretch without white space at its ends."""
     text = data[begin:end].decode()
     tail = text.lstrip()
-    begin = end - len(tail.encode())
+    begin = end - len(tail.encode()) if tail else begin
     return begin, begin + len(tail.rstrip().encode())
 
 

@@ -5,8 +5,16 @@ import threading
 import pytest
 
 from recherche.retrieval import engine
-from recherche.retrieval.engine import Program, check_cost, compile_program, run_within
-from recherche.retrieval.limits import Limits
+from recherche.retrieval.engine import (
+    Program,
+    Spans,
+    all_matches,
+    check_cost,
+    compile_program,
+    result_of,
+    run_within,
+)
+from recherche.retrieval.limits import Limits, Paper, Standard
 from recherche.retrieval.outcome import RefusedError, Status
 
 MEMORY = 8 << 20
@@ -23,6 +31,21 @@ def test_matches_from_left_to_right_move_on_after_an_empty_one():
     spans = [match[0] for match in program.match_all(bytearray("aaébé".encode()), seconds=60.0)[0]]
     assert spans == [(0, 2), (2, 2), (4, 4), (5, 5), (7, 7)]
     assert program.match_all(bytearray(b"aa b"), seconds=-1.0) == ([((0, 2),)], False)
+
+
+def test_enough_matches_are_enough():
+    program = compile_program("a", MEMORY)
+    data = bytearray(b"aaaa")
+    spans, is_complete = all_matches(lambda at: program.match(data, at), data, seconds=60.0, most=2)
+    assert (len(spans), is_complete) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("groups", "standard", "paper"),
+    [(((-1, -1), (2, 3)), (2, 3), (-1, -1)), (((1, 2), (2, 3)), (1, 2), (1, 2)), (((-1, -1),), (-1, -1), (-1, -1))],
+)
+def test_the_rules_say_which_group_is_the_result(groups: Spans, standard: tuple[int, int], paper: tuple[int, int]):
+    assert (result_of(groups, Standard()), result_of(groups, Paper())) == (standard, paper)
 
 
 def test_programs_are_kept_a_few_at_a_time():

@@ -10,7 +10,7 @@ import re2
 
 from recherche.errors import ConfigError
 from recherche.retrieval.context import Context
-from recherche.retrieval.limits import Limits, Paper, Standard
+from recherche.retrieval.limits import TEXT_LIMITS, Limits, Paper, Standard
 from recherche.retrieval.outcome import Status
 from recherche.retrieval.retriever import Retriever
 from recherche.vocab import FAILED
@@ -24,6 +24,12 @@ def test_every_limit_is_positive_and_documented(name: str):
     with pytest.raises(ConfigError, match=rf"Limits need positive numbers, got {name} = 0; raise it"):
         Limits(**{name: 0})
     assert f"        {name}: " in (Limits.__doc__ or "")
+
+
+def test_a_text_may_be_larger_than_a_context_of_tokens():
+    defaults = dataclasses.replace(Limits(), cost=TEXT_LIMITS.cost, deadline_ms=TEXT_LIMITS.deadline_ms)
+    assert defaults == TEXT_LIMITS
+    assert TEXT_LIMITS.cost >= 500 * 10_000_000
 
 
 def test_a_model_sees_failed_unless_the_user_chose_a_token():

@@ -6,7 +6,7 @@ import pytest
 
 from recherche.retrieval.limits import Limits
 from recherche.retrieval.outcome import RefusedError, Status
-from recherche.retrieval.pattern import read_pattern
+from recherche.retrieval.pattern import TEXT_FLAGS, read_pattern
 from recherche.retrieval.syntax import Alternation, AnyChar, At, Char, Chars, Group, Repeat, Sequence
 from tests.retrieval import fuzz
 
@@ -67,6 +67,28 @@ LARGE = {
 @pytest.mark.parametrize(("pattern", "tree"), TREES.items(), ids=TREES)
 def test_a_pattern_becomes_a_tree(pattern: str, tree):
     assert read_pattern(pattern, LIMITS).root == tree
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flags"),
+    [("(?m)a", "m"), ("(?is)a", "is"), ("(?i)(?m)a", "im"), ("a", "")],
+)
+def test_over_a_text_a_pattern_may_begin_with_more_flags(pattern: str, flags: str):
+    tree = read_pattern(pattern, LIMITS, flags=TEXT_FLAGS)
+    assert (tree.flags, tree.root) == (flags, Sequence((Char("a"),)))
+    assert re.compile(pattern).flags & (re.I | re.M | re.S) == sum(re.RegexFlag[flag.upper()] for flag in flags)
+
+
+@pytest.mark.parametrize("pattern", ["(?x)a", "(?ix)a", "a(?i)b", "(?i:a)", "(?a)a"])
+def test_over_a_text_other_flags_are_named(pattern: str):
+    with pytest.raises(RefusedError, match=r"a flag other than a leading \(\?i\), \(\?m\), \(\?s\)"):
+        read_pattern(pattern, LIMITS, flags=TEXT_FLAGS)
+
+
+def test_the_ends_of_a_text_are_apart_from_those_of_its_lines():
+    tree = read_pattern(r"\A^\Z$", LIMITS, flags=TEXT_FLAGS)
+    assert tree.root == Sequence((At("A"), At("^"), At("Z"), At("$")))
+    assert read_pattern(r"\A^\Z$", LIMITS).root == Sequence((At("^"), At("^"), At("$"), At("$")))
 
 
 @pytest.mark.parametrize("pattern", SYNTAX)

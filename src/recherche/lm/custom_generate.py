@@ -22,10 +22,12 @@ from torch import Tensor
 from transformers.generation import GenerateDecoderOnlyOutput, MaxLengthCriteria, StoppingCriteriaList
 
 from recherche.errors import ConfigError
-from recherche.lm.capabilities import Capabilities, capabilities_of
+from recherche.lm.capabilities import capabilities_of
+from recherche.lm.compiled_reading import compiled_reading
 from recherche.lm.decode_loop import Call, Decoded, EndReason, TextListener, decode
 from recherche.lm.prompt_state import PromptState
-from recherche.lm.reading import CHUNK, CachedReading, Reading, Tell, WholeReading
+from recherche.lm.reading import CHUNK, Tell
+from recherche.lm.reading_choice import choose_reading
 
 OpenListener = Callable[[Sequence[int]], TextListener]
 """From the ids of a prompt, padding left out, to what listens to its row."""
@@ -102,22 +104,18 @@ class ListeningGenerate:
                 "logits, so the whole text is read anew for each token, which is slow.",
                 stacklevel=2,
             )
-        if reason := _why_alone(can, real, self._state):
+        if reason := _why_alone(model, real, self._state):
             warnings.warn(f"{type(model).__name__}: {reason}; rows run one by one.", stacklevel=2)
-            decoded = self._alone(model, input_ids, real, model_kwargs, listeners, call, can)
+            decoded = self._alone(model, input_ids, real, model_kwargs, listeners, call)
         else:
-            decoded = self._together(model, input_ids, model_kwargs, listeners, call, can)
+            decoded = self._together(model, input_ids, model_kwargs, listeners, call)
         return _output(decoded, listeners, generation_config)
 
-    def _together(
-        self, model: Any, ids: Tensor, kwargs: dict[str, Any], listeners: Any, call: Call, can: Capabilities
-    ) -> Decoded:
-        reading: Reading
+    def _together(self, model: Any, ids: Tensor, kwargs: dict[str, Any], listeners: Any, call: Call) -> Decoded:
+        already = 0
         if self._state is not None:
-            kwargs = kwargs | self._state.kwargs_for(len(ids))
-            reading = CachedReading(chunks=can.chunks, already=self._state.num_tokens, tell=self._tell)
-        else:
-            reading = CachedReading(chunks=can.chunks, tell=self._tell) if can.steps else WholeReading()
+            already, kwargs = self._state.num_tokens, kwargs | self._state.kwargs_for(len(ids))
+        reading = choose_reading(model, ids.shape[1], already=already, tell=self._tell)
         return decode(model, ids, kwargs, listeners=listeners, reading=reading, call=call)
 
     def _alone(
@@ -128,7 +126,6 @@ class ListeningGenerate:
         kwargs: dict[str, Any],
         listeners: Sequence[TextListener],
         call: Call,
-        can: Capabilities,
     ) -> Decoded:
         """Each row by itself, without its padding."""
         if call.config.return_dict_in_generate and (call.config.output_scores or call.config.output_logits):
@@ -142,7 +139,7 @@ class ListeningGenerate:
             padding = ids.shape[1] - own.shape[1]
             mine = {name: _row_of(value, row, len(ids), padding) for name, value in kwargs.items()}
             shorter = replace(call, stopping_criteria=_shortened(call.stopping_criteria, padding))
-            found.append(self._together(model, own, mine, [listeners[row]], shorter, can))
+            found.append(self._together(model, own, mine, [listeners[row]], shorter))
         return _joined(ids, real, found, call.config)
 
 
@@ -185,8 +182,9 @@ def positions_of(model: Any) -> int | None:
     return getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
 
 
-def _why_alone(can: Capabilities, real: Bool[Tensor, "b t"], state: PromptState | None) -> str:
+def _why_alone(model: Any, real: Bool[Tensor, "b t"], state: PromptState | None) -> str:
     """Why these rows cannot be run side by side; empty if they can."""
+    can = capabilities_of(model)
     if len(real) == 1:
         return ""
     if not can.rows:
@@ -197,7 +195,8 @@ def _why_alone(can: Capabilities, real: Bool[Tensor, "b t"], state: PromptState 
         return "questions of unequal length go on from one state"
     if not can.padding:
         return "padded rows are not what each row gives alone"
-    return "prompts of unequal length that are read in chunks" if real.shape[1] > CHUNK else ""
+    is_long = real.shape[1] > CHUNK and compiled_reading(model, real.shape[1]) is None
+    return "prompts of unequal length that are read in chunks" if is_long else ""
 
 
 def _row_of(value: Any, row: int, rows: int, padding: int) -> Any:

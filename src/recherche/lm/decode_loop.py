@@ -24,7 +24,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers.generation import MaxLengthCriteria, MaxTimeCriteria
 
-from recherche.lm.reading import Reading
+from recherche.lm.reading_choice import Reading
 
 
 @runtime_checkable

@@ -25,7 +25,8 @@ from recherche.games.hf_inside import refill, tensors_in, walk
 from recherche.games.hf_subjects import HFSubject
 from recherche.lm.capabilities import capabilities_of
 from recherche.lm.codec import codec_of
-from recherche.lm.reading import CachedReading, Tell, cache_in
+from recherche.lm.reading import Tell, cache_in
+from recherche.lm.reading_choice import choose_reading
 
 FORMAT = "recherche prompt state 1"
 
@@ -171,9 +172,8 @@ class _Reader:
     ) -> Tensor:
         for name in ("generation_config", "synced_gpus", "streamer"):
             kwargs.pop(name, None)
-        outputs = CachedReading(chunks=capabilities_of(model).chunks, tell=self._tell).read_prompt(
-            model, input_ids, kwargs
-        )
+        reading = choose_reading(model, input_ids.shape[1], tell=self._tell)
+        outputs = reading.read_prompt(model, input_ids, kwargs)
         [(self.cache_name, self.cache)] = (cache_in(outputs) or cache_in(kwargs)).items()
         return input_ids
 

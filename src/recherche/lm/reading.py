@@ -87,9 +87,6 @@ class WholeReading:
         return self.read_prompt(model, ids, kwargs)
 
 
-Reading = CachedReading | WholeReading
-
-
 def cache_in(held: Mapping[str, Any]) -> dict[str, Any]:
     """The cache among outputs or arguments, under the name that it has there; nothing if there is none."""
     return next(({name: held[name]} for name in CACHE_NAMES if held.get(name) is not None), {})

@@ -60,7 +60,13 @@ def worst_choice(model: Any, text: Tensor, sampled: Tensor) -> float:
     return float(max(gaps))
 
 
-@pytest.mark.parametrize("family", TINY_FAMILIES)
+QUICK = {"llama", "mistral", "mamba", "mamba2", "jamba", "qwen3_next", "falcon_h1", *ALONE}
+"""Families that `make check` looks at too; the others are made of the same parts."""
+
+
+@pytest.mark.parametrize(
+    "family", [pytest.param(one, marks=[] if one in QUICK else pytest.mark.slow) for one in TINY_FAMILIES]
+)
 def test_a_batch_writes_what_one_full_forward_and_each_row_alone_say(family: str) -> None:
     model, rows = tiny_subject(family).model, random_rows()
     with warnings.catch_warnings(record=True) as caught:

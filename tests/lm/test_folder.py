@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, T5Config, T5ForConditionalGeneration
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    OpenAIGPTConfig,
+    OpenAIGPTLMHeadModel,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
 from recherche.errors import ConfigError
 from recherche.lm.folder import load_language_model, save_searching
@@ -17,6 +24,12 @@ from tests.lm.tokenizers import tiny_tokenizer
 def encoder_decoder(folder: Path) -> None:
     settings = {"vocab_size": 400, "d_model": 16, "d_ff": 16, "d_kv": 4, "num_layers": 1, "num_heads": 2}
     T5ForConditionalGeneration(T5Config(**settings)).save_pretrained(folder)
+    tiny_tokenizer("byte-level").save_pretrained(folder)
+
+
+def no_cache(folder: Path) -> None:
+    settings = {"vocab_size": 400, "n_embd": 16, "n_layer": 1, "n_head": 2}
+    OpenAIGPTLMHeadModel(OpenAIGPTConfig(**settings)).save_pretrained(folder)
     tiny_tokenizer("byte-level").save_pretrained(folder)
 
 
@@ -47,6 +60,7 @@ def empty(folder: Path) -> None:
         pytest.param(empty, "no configuration of a model", id="empty"),
         pytest.param(damaged_config, "no configuration of a model", id="damaged"),
         pytest.param(encoder_decoder, "encoder-decoder", id="encoder-decoder"),
+        pytest.param(no_cache, "takes no cache", id="no cache"),
         pytest.param(no_tokenizer, "no tokenizer", id="no tokenizer"),
         pytest.param(no_weights, "no causal language model", id="no weights"),
     ],

@@ -33,9 +33,10 @@ def test_every_place_of_a_key_is_among_those_looked_up(key: bytes):
         assert index.end <= len(data)
         if len(key) < 2 or not index.n_blocks:
             continue
-        offset, hashed = index.rarest(key)
+        offset, hashed, count = index.rarest(key)
         places = index.places(hashed, range(index.n_blocks)).tolist()
         assert places == sorted(set(places))
+        assert len(places) == count
         every = [at + offset for at in range(len(data)) if data.startswith(key, at)]
         assert {at for at in every if at < index.end} <= set(places)
 
@@ -44,7 +45,7 @@ def test_every_place_of_a_key_is_among_those_looked_up(key: bytes):
 def test_what_is_looked_up_is_the_rarest_part():
     index = TextIndex()
     index.grow(bytearray(b"abcabcabcxyzabcabcabc"), 21)
-    offset, _ = index.rarest(b"abcxyz")
+    offset, _, _ = index.rarest(b"abcxyz")
     assert offset >= 1
     assert len(index.places(index.rarest(b"xyz")[1], range(index.n_blocks))) == 1
 

@@ -21,7 +21,7 @@ def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
         monkeypatch.setattr(module, "BLOCK", size)
     if size < BLOCKS[-1]:
         monkeypatch.setattr(text_index, "_FEWEST_BLOCKS", 1)
-        monkeypatch.setattr(text_keys, "_FIRST_BLOCKS", 1)
+        monkeypatch.setattr(text_keys, "_PLACES_AT_ONCE", 1)
     monkeypatch.setattr(text_keys, "_FIRST_STRETCH", 7)
     monkeypatch.setattr(text_keys, "_MOST_ONE_BY_ONE", 3)
     return size

@@ -21,7 +21,6 @@ _PAIR_BITS, _THIRD_BITS = 10, 4
 _HASHES = 1 << (_PAIR_BITS + _THIRD_BITS)
 _FACTORS = tuple(map(np.uint16, (40503, 10007, 52711)))
 _FEWEST_BLOCKS = 8
-_MOST_LOOKED_UP = 16
 
 
 def hashes(data: UInt8[np.ndarray, " n"]) -> UInt16[np.ndarray, " n-2"]:
@@ -36,13 +35,14 @@ def hashes(data: UInt8[np.ndarray, " n"]) -> UInt16[np.ndarray, " n-2"]:
 class TextIndex:
     """Places by hash, block by block."""
 
-    __slots__ = ("_is_shared", "_places", "_starts", "n_blocks")
+    __slots__ = ("_counts", "_is_shared", "_places", "_starts", "n_blocks")
 
     def __init__(self) -> None:
         self.n_blocks = 0
         self._is_shared = False
         self._places = np.empty((0, BLOCK), np.uint16)
         self._starts = np.empty((0, _HASHES + 1), np.uint16)
+        self._counts = np.zeros(_HASHES, np.int64)
 
     @property
     def end(self) -> int:
@@ -53,6 +53,7 @@ class TextIndex:
         """The same blocks, which grow on their own."""
         twin = TextIndex()
         twin.n_blocks, twin._places, twin._starts = self.n_blocks, self._places, self._starts
+        twin._counts = self._counts.copy()
         self._is_shared = twin._is_shared = True
         return twin
 
@@ -66,8 +67,10 @@ class TextIndex:
         for block in range(self.n_blocks, wanted):
             hashed = hashes(view[block * BLOCK : (block + 1) * BLOCK + WIDTH - 1])
             self._places[block] = np.argsort(hashed, kind="stable")
+            counts = np.bincount(hashed, minlength=_HASHES)
             self._starts[block, 0] = 0
-            self._starts[block, 1:] = np.cumsum(np.bincount(hashed, minlength=_HASHES))
+            self._starts[block, 1:] = np.cumsum(counts)
+            self._counts += counts
         self.n_blocks = wanted
 
     def _make_room(self, wanted: int) -> None:
@@ -80,18 +83,16 @@ class TextIndex:
                 setattr(self, name, new)
             self._is_shared = False
 
-    def rarest(self, key: bytes) -> tuple[int, range]:
-        """(where in the key the bytes stand that are looked up, the hashes that they may have)."""
+    def rarest(self, key: bytes) -> tuple[int, range, int]:
+        """(where in the key the bytes stand that are looked up, their possible hashes, how many places have them)."""
         if len(key) < WIDTH:
             first = int(hashes(np.frombuffer(key + b"\0", np.uint8))[0]) >> _THIRD_BITS << _THIRD_BITS
-            return 0, range(first, first + (1 << _THIRD_BITS))
-        hashed = hashes(np.frombuffer(key, np.uint8))
-        tried = np.unique(np.linspace(0, len(hashed) - 1, _MOST_LOOKED_UP).astype(np.int64))
-        columns = hashed[tried].astype(np.int64)
-        starts = self._starts[: self.n_blocks]
-        totals = (starts[:, columns + 1] - starts[:, columns]).sum(axis=0, dtype=np.int64)
-        best = int(totals.argmin())
-        return int(tried[best]), range(int(columns[best]), int(columns[best]) + 1)
+            hashed = range(first, first + (1 << _THIRD_BITS))
+            return 0, hashed, int(self._counts[hashed.start : hashed.stop].sum())
+        columns = hashes(np.frombuffer(key, np.uint8)).astype(np.int64)
+        counts = self._counts[columns]
+        best = int(counts.argmin())
+        return best, range(int(columns[best]), int(columns[best]) + 1), int(counts[best])
 
     def places(self, hashed: range, blocks: range) -> Int64[np.ndarray, " places"]:
         """The places with one of these hashes in a run of blocks, in their order; some others may be among them."""

@@ -19,7 +19,7 @@ from recherche.text_queries import Which
 _LONGEST_CHARACTER = 4
 _FIRST_STRETCH = 1 << 16
 _MOST_ONE_BY_ONE = 64
-_FIRST_BLOCKS = 8
+_PLACES_AT_ONCE = 1 << 11
 _GROWTH = 4
 _BYTES_AT_ONCE = 16
 _ASCII_WORDS = np.array([code < 128 and is_word(chr(code)) for code in range(256)])
@@ -77,8 +77,8 @@ class KeyFinder:
         """The places at or after byte `begin`, stretch by stretch."""
         end = len(self.data)
         if self._is_indexed(key):
-            offset, hashed = self._index.rarest(key.data)
-            block, count = (begin + offset) // BLOCK, _FIRST_BLOCKS
+            offset, hashed, count = self._index.rarest(key.data)
+            block, count = (begin + offset) // BLOCK, self._first_blocks(count)
             while block < self._index.n_blocks:
                 blocks = range(block, min(block + count, self._index.n_blocks))
                 places = self._index.places(hashed, blocks) - offset
@@ -92,9 +92,9 @@ class KeyFinder:
 
     def _backward(self, key: Key, end: int) -> Iterator[Places]:
         """The places that end by byte `end`, stretch by stretch from the last one."""
-        offset, hashed, first, block = 0, range(0), 0, 0
+        offset, hashed, count, first, block = 0, range(0), 0, 0, 0
         if self._is_indexed(key):
-            offset, hashed = self._index.rarest(key.data)
+            offset, hashed, count = self._index.rarest(key.data)
             first = max(0, self._index.end - offset)
             block = min(self._index.n_blocks, (end + offset) // BLOCK + 1)
         size, past = _FIRST_STRETCH, end
@@ -102,12 +102,16 @@ class KeyFinder:
             begin = max(first, past - size)
             yield self._looked_through(key, begin, min(end, past + len(key.data) - 1))
             past, size = begin, size * _GROWTH
-        count = _FIRST_BLOCKS
+        count = self._first_blocks(count)
         while block > 0:
             blocks = range(max(0, block - count), block)
             places = self._index.places(hashed, blocks) - offset
             yield self._checked(key, places[(places >= 0) & (places <= end - len(key.data))])
             block, count = blocks.start, count * _GROWTH
+
+    def _first_blocks(self, count: int) -> int:
+        """How many blocks to begin with, where all of them have `count` places."""
+        return 1 + self._index.n_blocks * _PLACES_AT_ONCE // (count + 1)
 
     def _is_indexed(self, key: Key) -> bool:
         return len(key.data) >= SHORTEST and self._index.n_blocks > 0
@@ -130,26 +134,36 @@ class KeyFinder:
         """Those places where all bytes of the key stand, as a whole."""
         view = np.frombuffer(self.data, np.uint8)
         size = len(key.data)
-        for offset in sorted(set(np.linspace(size - 1, 0, _BYTES_AT_ONCE).astype(int).tolist()), reverse=True):
+        for offset in range(0, size, 1 + size // _BYTES_AT_ONCE):
+            if len(places) <= _MOST_ONE_BY_ONE:
+                break
             places = places[view[places + offset] == key.data[offset]]
-        if size > _BYTES_AT_ONCE:
+        if len(places) <= _MOST_ONE_BY_ONE or size >= _BYTES_AT_ONCE:
             places = np.array([at for at in places.tolist() if self.data.startswith(key.data, at)], np.int64)
         return self._standing(key, places)
 
     def _standing(self, key: Key, places: Places) -> Places:
         """Those places of the key's bytes that have no word character directly beside them, where it matters."""
-        if key.left and len(places):
+        if len(places) <= _MOST_ONE_BY_ONE:
+            return np.array([at for at in places.tolist() if self._stands(key, at)], np.int64)
+        if key.left:
             places = places[~self._are_words(places, -1)]
-        if key.right and len(places):
+        if key.right:
             places = places[~self._are_words(places + len(key.data), 1)]
         return places
+
+    def _stands(self, key: Key, at: int) -> bool:
+        before = key.left and is_word(self._beside(at, -1))
+        return not before and not (key.right and is_word(self._beside(at + len(key.data), 1)))
 
     def _are_words(self, borders: Places, side: int) -> Bool[np.ndarray, " _"]:
         """Whether a word character stands directly before (side -1) or after (side 1) each border."""
         view = np.frombuffer(self.data, np.uint8)
         at = borders - (side < 0)
-        inside = (at >= 0) & (at < len(view))
-        codes = np.where(inside, view[np.clip(at, 0, len(view) - 1)], 0)
+        # The borders are sorted, so only the first and the last may have nothing beside them.
+        first, past = int(at[0] < 0), len(at) - int(at[-1] >= len(view))
+        codes = np.zeros(len(at), np.uint8)
+        codes[first:past] = view[at[first:past]]
         words = _ASCII_WORDS[codes]
         for row in np.flatnonzero(codes >= 128).tolist():
             border = int(borders[row])

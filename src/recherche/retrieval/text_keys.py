@@ -148,7 +148,7 @@ class KeyFinder:
             return np.array([at for at in places.tolist() if self._stands(key, at)], np.int64)
         if key.left:
             places = places[~self._are_words(places, -1)]
-        if key.right:
+        if key.right and len(places):
             places = places[~self._are_words(places + len(key.data), 1)]
         return places
 

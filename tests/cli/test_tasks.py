@@ -68,9 +68,15 @@ def test_accuracy_counts_right_answers(tmp_path, spoiled):
 
 
 def test_a_missing_answer_counts_half(tmp_path):
-    text = run(score, "istree", written(tmp_path, {}), "--num", str(ANSWERS))
-    assert text.startswith("accuracy 0.5000 [")
-    assert "on 8 examples, 8 missing (half each)" in text
+    [first, *_] = sampled("--num", str(ANSWERS))
+    text = run(score, "istree", written(tmp_path, {first["id"]: first["answer"]}), "--num", str(ANSWERS))
+    assert text.startswith(f"accuracy {(1 + (ANSWERS - 1) / 2) / ANSWERS:.4f} [")
+    assert "on 8 examples, 7 missing (half each)" in text
+
+
+def test_no_answer_at_all_is_no_accuracy(tmp_path):
+    with pytest.raises(InputError, match="holds no answer, so there is nothing to score"):
+        run(score, "istree", written(tmp_path, {}), "--num", str(ANSWERS))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ RANKS = {
     for rank, names in enumerate(
         (
             "errors",
-            "_files _lookup _rng precision vocab queries text_queries",
+            "_files _lookup _rng _tensors precision vocab queries text_queries",
             "kernels machines",
             "tasks texts mixers retrieval",
             "models batching",

@@ -169,7 +169,7 @@ def read_predictions(path: Path, num: int) -> dict[int, str]:
     """Answers by example.
 
     Raises:
-        InputError: the file cannot be read, or a line is no prediction for one of the `num` examples.
+        InputError: the file cannot be read or is empty, or a line is no prediction for one of the `num` examples.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -197,4 +197,8 @@ def read_predictions(path: Path, num: int) -> dict[int, str]:
                 raise InputError(
                     f'{path}, line {place}: expected {{"id": 0, "answer": "..."}}, got {line.strip()[:80]!r}.'
                 )
+    if not answers:
+        raise InputError(
+            f'{path} holds no answer, so there is nothing to score; give lines {{"id": 0, "answer": "YES"}}.'
+        )
     return answers

@@ -10,7 +10,7 @@ import typer
 
 from recherche._lookup import allow_own, lookup
 from recherche.cli.tasks import read_predictions, settings_of
-from recherche.errors import ConfigError, InputError
+from recherche.errors import ConfigError
 
 if TYPE_CHECKING:
     from recherche.texts import AbstractTextTask, TextExample
@@ -121,8 +121,6 @@ def score(
 
     chosen = configured_text_task(task, n, settings=text_settings(options, prose))
     given = read_predictions(predictions, num)
-    if not given:
-        raise InputError(f'{predictions} holds no answer; give lines of {{"id": 0, "answer": "..."}}.')
     drawn = samples(chosen, num, seed=seed, fit=fitter(n, tokens, tokenizer))
     right = sum(grade(one.example, given[one.number]) for one in drawn if one.number in given)
     low, high = wilson_interval(right, num)

@@ -15,10 +15,10 @@ from typing import Any, final
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from recherche._files import replacing
+from recherche._tensors import write_tensors
 from recherche.errors import StateError
 from recherche.games.contract_checks import findings
 from recherche.games.hf_inside import refill, tensors_in, walk
@@ -85,7 +85,7 @@ class PromptState:
         }
         tensors = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors_in(self.cache)}
         with replacing(path) as draft:
-            save_file(tensors, draft, metadata=header)
+            write_tensors(tensors, draft, header)
 
 
 def read_prompt(model: Any, tokenizer: Any, text: str, *, tell: Tell | None = None) -> PromptState:

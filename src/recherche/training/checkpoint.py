@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import safetensors
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recherche._files import replacing
+from recherche._tensors import write_tensors
 from recherche.errors import CheckpointError
 
 FORMAT = "recherche-training-1"
@@ -109,7 +110,7 @@ def _digest(tensors: Mapping[str, Tensor], header: Mapping[str, str]) -> str:
 
 def _write(path: Path, tensors: dict[str, Tensor], header: dict[str, str]) -> None:
     with replacing(path) as draft:
-        save_file(tensors, draft, metadata=header | {"digest": _digest(tensors, header)})
+        write_tensors(tensors, draft, header | {"digest": _digest(tensors, header)})
 
 
 def _read(path: Path, expected_format: str, config_hash: str) -> tuple[dict[str, Tensor], dict[str, str]]:

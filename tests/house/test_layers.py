@@ -25,7 +25,7 @@ RANKS = {
     for name in names.split()
 }
 ROOT_TABLE = ""  # recherche/__init__.py loads nothing by itself, so it may name anything and anything may name it
-WITHOUT_TORCH = ("errors", "_lookup", "vocab", "queries", "text_queries", "machines", "tasks", "texts", "retrieval", "report")
+WITHOUT_TORCH = set("errors _lookup vocab queries text_queries machines tasks texts retrieval report".split())
 
 
 def illegal_imports(modules: dict[str, Module]) -> list[str]:

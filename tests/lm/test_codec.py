@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, decoders, models
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from recherche.errors import CodecError
-from recherche.lm.codec import Codec, codec_of
+from recherche.lm.codec import Codec
 from tests.lm.texts import CONTROLS, FRAGMENTS, TEXTS
 from tests.lm.tokenizers import KINDS, LOSSY, tiny_tokenizer
 
@@ -209,12 +209,3 @@ def test_a_tokenizer_that_shows_another_text_is_refused():
     tokenizer.decoder = decoders.Sequence([decoders.Fuse(), decoders.Replace("name", "game")])
     with pytest.raises(CodecError, match=r"shows \[.*\] as 'so it is a game: 12', and its tokens one by one are"):
         Codec(PreTrainedTokenizerFast(tokenizer_object=tokenizer))
-
-
-def test_a_codec_is_kept_until_tokens_are_added():
-    tokenizer = tiny_tokenizer("byte-level")
-    first = codec_of(tokenizer)
-    assert codec_of(tokenizer) is first
-    tokenizer.add_tokens(["<new>"])
-    assert codec_of(tokenizer) is not first
-    assert codec_of(tiny_tokenizer("byte-level")) is not first

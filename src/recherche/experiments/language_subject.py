@@ -13,7 +13,7 @@ from recherche._lookup import lookup
 from recherche.errors import StateError
 from recherche.experiments.versions import device_name
 from recherche.lm import Markers, Written, generate_plain, generate_with_search, load_language_model, read_prompt
-from recherche.lm.codec import codec_of
+from recherche.lm.codec import Codec
 from recherche.lm.custom_generate import positions_of
 from recherche.lm.folder import DTYPES
 from recherche.lm.markers import markers_of, own_markers
@@ -73,7 +73,7 @@ class FolderSubject:
 
     def count(self, text: str) -> int:
         """How many tokens a prompt is."""
-        return len(codec_of(self.tokenizer).encode_prompt(text))
+        return len(Codec(self.tokenizer).encode_prompt(text))
 
     def state_bits(self, prompt: str) -> int | None:
         """Bits of the live cache of one row after a prompt; None where the cache is not all of the state."""

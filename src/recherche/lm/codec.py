@@ -9,7 +9,6 @@ Bytes that are cut off in the middle of a character are shown as U+FFFD; a passa
 own.
 """
 
-import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, final
 
@@ -96,17 +95,3 @@ class Codec:
                 f"{name_of(self.tokenizer)} shows {ids} as {theirs!r}, and its tokens one by one are {ours!r}; "
                 "choose a tokenizer whose text is the sum of its tokens."
             )
-
-
-def codec_of(tokenizer: Any) -> Codec:
-    """The codec of a tokenizer; kept, since reading a large vocabulary takes a second, until tokens are added.
-
-    Raises:
-        CodecError: as `Codec`.
-    """
-    return _kept(tokenizer, len(tokenizer))
-
-
-@functools.lru_cache(maxsize=8)
-def _kept(tokenizer: Any, size: int) -> Codec:
-    return Codec(tokenizer)

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from recherche.errors import ConfigError
 from recherche.lm.budget import Budget
-from recherche.lm.codec import Codec, codec_of
+from recherche.lm.codec import Codec
 from recherche.lm.custom_generate import ListeningGenerate
 from recherche.lm.decode_loop import EndReason, TextListener
 from recherche.lm.listener import PlainListener
@@ -94,7 +94,7 @@ def searching(
 
     With `return_dict_in_generate=True`, the listeners in the output's `rows` hold the searches of each row.
     """
-    codec, chosen = codec_of(tokenizer), how or Searching()
+    codec, chosen = Codec(tokenizer), how or Searching()
     return ListeningGenerate(lambda ids: chosen.session(codec, ids, stop_strings), streamer=streamer)
 
 
@@ -122,7 +122,7 @@ def generate_with_search(
         ConfigError: beams, an encoder-decoder, no cache, no prompt, or a prompt longer than the model's positions.
         CodecError: the tokenizer cannot write a prompt.
     """
-    codec, chosen = codec_of(tokenizer), how or Searching()
+    codec, chosen = Codec(tokenizer), how or Searching()
     call = _Call(model, codec, prompts, state, tell, generate_kwargs)
     return call.run(lambda ids: chosen.session(codec, ids, stop_strings))
 
@@ -142,7 +142,7 @@ def generate_plain(
     Raises:
         ConfigError, CodecError: as for `generate_with_search`.
     """
-    codec = codec_of(tokenizer)
+    codec = Codec(tokenizer)
     call = _Call(model, codec, prompts, state, tell, generate_kwargs)
     return call.run(lambda ids: PlainListener(codec.stream(ids), stop_strings))
 

@@ -24,7 +24,7 @@ from recherche.games.contract_checks import findings
 from recherche.games.hf_inside import refill, tensors_in, walk
 from recherche.games.hf_subjects import HFSubject
 from recherche.lm.capabilities import capabilities_of
-from recherche.lm.codec import codec_of
+from recherche.lm.codec import Codec
 from recherche.lm.reading import Tell, cache_in
 from recherche.lm.reading_choice import choose_reading
 
@@ -106,7 +106,7 @@ def read_prompt(model: Any, tokenizer: Any, text: str, *, tell: Tell | None = No
             f"The cache of {subject.name} is not all of its state (a copy of it does not go on as it would itself), so "
             "it cannot be kept; let the model read the text anew for each question."
         )
-    codec = codec_of(tokenizer)
+    codec = Codec(tokenizer)
     ids = codec.encode_prompt(text)
     if not ids:
         raise StateError("A state needs a text of at least one token, got an empty one; give a text.")

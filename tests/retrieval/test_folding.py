@@ -4,7 +4,7 @@ from random import Random
 import pytest
 
 from recherche.errors import ConfigError
-from recherche.retrieval import After, Fold, Line, Retriever, Status, Word
+from recherche.retrieval import After, Fold, Line, Retriever, Status, Word, folding
 from recherche.retrieval.folding import FoldedText, clusters
 
 LETTERS = "aeioAE.\u0301\u0300\u0327\u0345ßſK\u212b\u1100\u1161\u11a8가각ᾳΩİıǰ\u0c46\u0c56世\U0001d157\U0001d165\n "
@@ -45,6 +45,20 @@ def test_a_text_that_grows_is_folded_as_a_whole(fold: Fold):
             begin += len(cluster)
 
 
+@pytest.mark.parametrize("fold", FOLDS.values(), ids=FOLDS)
+def test_places_are_kept_where_every_cluster_keeps_its_size(fold: Fold, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(folding, "_PIECE", 3)
+    random = Random(3)
+    for _ in range(2_000):
+        text = random_text(random)
+        sizes = [(len(one), len(one.encode())) for one in clusters(text)]
+        folded = [(len(fold(one)), len(fold(one).encode())) for one in clusters(text)]
+        assert not fold.keeps_places(text) or sizes == folded
+        form = FoldedText(fold)
+        form.grow(bytearray(text.encode()))
+        assert form.data.decode() == fold(text)
+
+
 def test_by_default_characters_are_exact():
     assert Retriever().text(DECOMPOSED).literal("caf\u00e9").status is Status.NO_MATCH
 
@@ -83,6 +97,7 @@ def test_within_a_changed_cluster_a_place_is_the_cluster():
     assert [folded.source(*span) for span in ((1, 2), (2, 3), (2, 4), (2, 2))] == [(1, 3), (1, 3), (1, 4), (1, 1)]
 
 
+@pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize("settings", [{"form": "NFD"}, {"case": "upper"}])
 def test_another_fold_is_refused(settings: dict):
     with pytest.raises(ConfigError, match="folds to the form 'NFC' or None, with the case 'keep' or 'ignore', got"):

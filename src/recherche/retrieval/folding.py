@@ -17,9 +17,11 @@ from typing import Literal, NamedTuple, final
 from typing_extensions import override
 
 from recherche.errors import ConfigError
+from recherche.retrieval.alphabet import beyond_ascii
 from recherche.retrieval.searched_bytes import AbstractSearchedBytes, Bytes
 
 _RUN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
+_PIECE = 1 << 16
 _PAST_LAST_COMPOSED = 0x30000
 
 
@@ -58,6 +60,16 @@ class Fold:
             text = text.casefold()
             text = text if self.form is None else unicodedata.normalize(self.form, text)
         return text
+
+    def keeps_places(self, text: str) -> bool:
+        """Whether folding only puts characters in the place of others of the same size."""
+        if self.form is not None and not unicodedata.is_normalized(self.form, text):
+            return False
+        if self.case == "keep":
+            return True
+        pairs = ((character, character.casefold()) for character in beyond_ascii(text.encode()))
+        same = all(len(folded) == 1 and len(folded.encode()) == len(one.encode()) for one, folded in pairs)
+        return same and (self.form is None or unicodedata.is_normalized(self.form, text.casefold()))
 
 
 class _Changed(NamedTuple):
@@ -130,15 +142,25 @@ class FoldedText(AbstractSearchedBytes):
 
     def _add(self, text: str) -> None:
         """Fold clusters that stand alone, and add them."""
+        begin = 0
+        while begin < len(text):
+            end = min(len(text), begin + _PIECE)
+            while end < len(text) and _combines(text[end]):
+                end += 1
+            piece = text[begin:end]
+            if self._fold.keeps_places(piece):
+                self._add_plain(piece)
+            else:
+                self._add_clusters(piece)
+            begin = end
+
+    def _add_clusters(self, text: str) -> None:
         ends_at = 0
         for run in _RUN.finditer(text):
             self._add_plain(text[ends_at : run.start()])
             ends_at = run.end()
-            if self._fold(run[0]) == run[0]:
-                self.append(run[0].encode())
-            else:
-                for cluster in clusters(run[0]):
-                    self._add_cluster(cluster)
+            for cluster in clusters(run[0]):
+                self._add_cluster(cluster)
         self._add_plain(text[ends_at:])
 
     def _add_plain(self, text: str) -> None:

@@ -10,6 +10,8 @@ def small(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(text_search, "SIZES", (2_000, 4_000))
     monkeypatch.setattr(text_search, "OURS_PER_TURN", 2)
     monkeypatch.setattr(text_search, "REFERENCE_WORK", 8_000)
+    rows = {row: text_search.ROWS[row] for row in ("what follows a key", "pattern of a line")}
+    monkeypatch.setattr(text_search, "ROWS", rows)
 
 
 @pytest.mark.usefixtures("small")

@@ -7,7 +7,7 @@ import pytest
 
 from recherche.errors import ConfigError
 from recherche.tasks import TASKS
-from recherche.tasks.base import draw_keys
+from recherche.tasks.base import MOST_TOKENS, MOST_TOKENS_VARIABLE, affordable, draw_keys
 from recherche.vocab import END_SEARCH, START_SEARCH
 
 KEYS = np.array([0, 1, 2, 2**63, 2**64 - 1], dtype=np.uint64)
@@ -127,3 +127,17 @@ def test_the_bound_grows_with_n_or_stays(task):
     bounds = [task.at_size(n).lower_bound_bits for n in (8, 10, 12)]
     assert bounds == sorted(bounds)
     assert bounds[0] > 0
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_text_that_is_too_large_is_refused_before_it_is_drawn(name, monkeypatch):
+    monkeypatch.delenv(MOST_TOKENS_VARIABLE, raising=False)
+    small, large = (TASKS[name].configured(n=n, protocol="direct") for n in (12, 10**9))
+    assert affordable(small) is small
+    with pytest.raises(ConfigError, match=f"at most {MOST_TOKENS:,} are drawn; choose a smaller size, or set"):
+        affordable(large)
+    monkeypatch.setenv(MOST_TOKENS_VARIABLE, str(10**10))
+    assert affordable(large) is large
+    monkeypatch.setenv(MOST_TOKENS_VARIABLE, "many")
+    with pytest.raises(ConfigError, match="is a number of tokens"):
+        affordable(small)

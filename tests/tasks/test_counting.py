@@ -1,5 +1,5 @@
 from itertools import combinations_with_replacement
-from math import log2
+from math import comb, log2
 
 import networkx
 import pytest
@@ -69,3 +69,11 @@ def test_a_value_and_a_threshold_are_asked_for():
 def test_impossible_sizes_are_refused(options, message):
     with pytest.raises(ConfigError, match=message):
         Counting(**options)
+
+
+@pytest.mark.parametrize("n_symbols", [2, 3, 7, 40])
+def test_the_bound_is_the_largest_binomial_of_its_definition(n_symbols):
+    for n in range(3, 40):
+        pairs = ((k, j) for k in range(1, min(n, n_symbols) + 1) for j in range(k + 1))
+        largest = max(comb(k, j) for k, j in pairs if k + j == n or (k + j < n and k < n_symbols))
+        assert Counting(n=n, n_symbols=n_symbols).lower_bound_bits == pytest.approx(log2(largest), abs=1e-12)

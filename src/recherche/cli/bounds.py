@@ -93,10 +93,11 @@ def _measured(trained: Any, n: int, quantise: str, num: int) -> dict[str, Any]:
     from recherche.games.capacity import measure_capacity
     from recherche.games.information import best_accuracy
     from recherche.games.quantisers import quantiser_of
+    from recherche.tasks.base import affordable
 
     found = measure_capacity(
         trained.model,
-        trained.task.at_size(n),
+        affordable(trained.task.at_size(n)),
         quantiser=quantiser_of(quantise),
         generator=numpy_generator(1, f"bounds-{n}"),
         num_texts=num,
@@ -120,9 +121,10 @@ def _can_be_asked(trained: Any, n: int) -> bool:
     from recherche._rng import numpy_generator
     from recherche.errors import ConfigError
     from recherche.games.deals import deal
+    from recherche.tasks.base import affordable
 
     try:
-        return deal(trained.task.at_size(n), numpy_generator(1, "bounds"), 1).length > 0
+        return deal(affordable(trained.task.at_size(n)), numpy_generator(1, "bounds"), 1).length > 0
     except ConfigError:
         return False
 

@@ -103,9 +103,10 @@ def collision(
     from recherche.games.collisions import find_collision, is_exhaustive
     from recherche.games.families import family_of
     from recherche.games.quantisers import quantiser_of
+    from recherche.tasks.base import affordable
 
     trained = load_run(run)
-    task = trained.task if n is None else trained.task.at_size(n)
+    task = trained.task if n is None else affordable(trained.task.at_size(n))
     automaton, family = Automaton(trained.model, quantiser_of(quantise)), family_of(task)
     pair = find_collision(automaton, family, generator=numpy_generator(seed, "collision"), num_rests=rests)
     if pair is None:

@@ -78,6 +78,7 @@ def cells_of(folder: Path) -> list[Path]:
 def _trained(folder: Path) -> Player:
     from recherche.experiments.runs import load_run
     from recherche.games.capacity import measure_capacity
+    from recherche.tasks.base import affordable
 
     run = load_run(folder)
     chosen = run.config
@@ -85,7 +86,7 @@ def _trained(folder: Path) -> Player:
     def play(n: int, quantiser: "AbstractQuantiser", game: Game) -> "Capacity":
         return measure_capacity(
             run.model,
-            run.task.at_size(n),
+            affordable(run.task.at_size(n)),
             quantiser=quantiser,
             generator=game.generator(n),
             num_texts=game.num_texts,
@@ -140,8 +141,9 @@ def task_key_of(construction: "Construction") -> str:
 def task_of(key: str, n: int) -> "AbstractTask":
     """A program's task: lists of n tokens, or trees on n vertices with a chain of thought."""
     from recherche.tasks import TASKS
+    from recherche.tasks.base import affordable
 
-    return TASKS[key].configured(n=n, protocol="cot" if key == "istree" else "direct")
+    return affordable(TASKS[key].configured(n=n, protocol="cot" if key == "istree" else "direct"))
 
 
 def _pretrained(path: str) -> Player:

@@ -101,8 +101,9 @@ def configured_task(name: str, n: int, *, protocol: str, settings: dict[str, Any
         ConfigError: no such task, protocol or option, or a size that the task cannot have.
     """
     from recherche.tasks import TASKS
+    from recherche.tasks.base import affordable
 
-    return lookup(TASKS, name, what="task").configured(n=n, protocol=protocol, **settings)
+    return affordable(lookup(TASKS, name, what="task").configured(n=n, protocol=protocol, **settings))
 
 
 def settings_of(kind: str | None, options: list[str] | None) -> dict[str, Any]:

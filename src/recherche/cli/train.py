@@ -113,10 +113,10 @@ def evaluate(
     from recherche.cli.reproduce import choose_device
     from recherche.evaluation import evaluate_generated
     from recherche.experiments.runs import load_run
-    from recherche.tasks.base import draw_keys
+    from recherche.tasks.base import affordable, draw_keys
 
     trained = load_run(run, cell=cell, device=choose_device(device))
-    task = trained.task if n is None else trained.task.at_size(n)
+    task = trained.task if n is None else affordable(trained.task.at_size(n))
     found = evaluate_generated(trained.model, task, keys=draw_keys(numpy_generator(seed, "eval"), num))
     record: dict[str, Any] = {
         "run": str(trained.folder),

@@ -17,7 +17,7 @@ from recherche._lookup import lookup
 from recherche.errors import ConfigError
 from recherche.models.config import LanguageModelConfig
 from recherche.tasks import TASKS
-from recherche.tasks.base import AbstractTask
+from recherche.tasks.base import AbstractTask, affordable
 from recherche.training.plan import TrainingPlan
 
 VERSION: Final = 1
@@ -48,7 +48,8 @@ class TaskConfig(BaseModel):
         Raises:
             ConfigError: an unknown name, protocol or option, or a size that is too small.
         """
-        return lookup(TASKS, self.name, what="task").configured(n=self.n, protocol=self.protocol, **self.options)
+        kind = lookup(TASKS, self.name, what="task")
+        return affordable(kind.configured(n=self.n, protocol=self.protocol, **self.options))
 
 
 @final

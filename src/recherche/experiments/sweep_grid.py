@@ -30,6 +30,7 @@ from recherche.experiments.config import EvaluationPlan, RunConfig, TaskConfig, 
 from recherche.mixers.base import LayerConfig
 from recherche.models.config import LanguageModelConfig
 from recherche.models.embeddings import Embedding, Head, LearnedHead, OrthogonalEmbedding
+from recherche.tasks.base import affordable
 from recherche.training.curriculum import Mixed
 from recherche.training.optimizers import MuonAdamW
 from recherche.training.plan import TrainingPlan
@@ -179,7 +180,7 @@ class SweepGrid(_Part):
         try:
             vocab_size = len(task.config.build().vocab)
             for n in (*task.n, *task.measured_n):
-                task.config.build().at_size(n)
+                affordable(task.config.build().at_size(n))
             return RunConfig(
                 architecture=label,
                 size=size,

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import torch
 
-_PACKAGES = ("recherche", "torch", "numpy", "numba", "google-re2", "transformers", "mamba-ssm")
+_PACKAGES = (
+    *("recherche", "torch", "numpy", "numba", "google-re2"),
+    *("transformers", "tokenizers", "peft", "accelerate", "mamba-ssm"),
+)
 
 
 def versions() -> dict[str, str]:

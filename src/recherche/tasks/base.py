@@ -8,13 +8,15 @@ example alone and the same example inside a batch are equal, on every machine.
     batch     the same as padded integer arrays, for training and evaluation
 """
 
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 from jaxtyping import Bool, Int, UInt64
 
+from recherche.errors import ConfigError
 from recherche.queries import Query
 from recherche.vocab import Vocab
 
@@ -60,6 +62,14 @@ class Batch:
     lengths: Int[np.ndarray, " b"]
     answers: Int[np.ndarray, " b"]
     keys: UInt64[np.ndarray, " b"]
+
+
+MOST_TOKENS = 5_000_000
+"""Tokens that a text may have, unless the user says otherwise."""
+
+MOST_TOKENS_VARIABLE = "RECHERCHE_MOST_TOKENS"
+_BYTES_A_TOKEN = 200
+"""Measured: a drawn token as array, as text and as the name in its vocabulary."""
 
 
 def draw_keys(generator: np.random.Generator, batch_size: int) -> UInt64[np.ndarray, " b"]:
@@ -155,3 +165,29 @@ class AbstractTask(ABC):
     def sample_batch(self, generator: np.random.Generator, batch_size: int) -> Batch:
         """Draw a batch; `generator` advances by `batch_size` keys."""
         return self.batch(draw_keys(generator, batch_size))
+
+
+AnyTask = TypeVar("AnyTask", bound=AbstractTask)
+
+
+def affordable(task: AnyTask) -> AnyTask:
+    """The task itself, if a text of it can be drawn and held; asked before anything of a user's size is built.
+
+    Raises:
+        ConfigError: a text may have more tokens than `MOST_TOKENS`, or than the user has allowed.
+    """
+    most = _most_tokens()
+    if task.max_length > most:
+        raise ConfigError(
+            f"A text of {task.key} of size {task.size:,} may have {task.max_length:,} tokens, and at most {most:,} are "
+            f"drawn; choose a smaller size, or set {MOST_TOKENS_VARIABLE} if there is memory for "
+            f"{task.max_length * _BYTES_A_TOKEN / 2**30:,.0f} GiB."
+        )
+    return task
+
+
+def _most_tokens() -> int:
+    given = os.environ.get(MOST_TOKENS_VARIABLE, "")
+    if given and not given.isdecimal():
+        raise ConfigError(f"{MOST_TOKENS_VARIABLE} is a number of tokens such as 20000000, got {given!r}.")
+    return int(given) if given else MOST_TOKENS

@@ -23,6 +23,7 @@ from jaxtyping import UInt64
 
 from recherche import queries
 from recherche.queries import Query
+from recherche.tasks.base import affordable
 from recherche.tasks.grams import draw_grams
 from recherche.tasks.number_task import AbstractNumberTask, prompts_of, refuse_query, require
 from recherche.tasks.protocols import AbstractAnswer, DirectAnswer, Lookup, SearchAnswer
@@ -82,7 +83,7 @@ class CGram(AbstractNumberTask):
         Two lists with the same grams and different values give different right answers at some block; so a reader that
         is always right is in different states after each of (n_numbers - k)^blocks lists.
         """
-        room = self.n // self.c
+        room = affordable(self).n // self.c  # the choices below are as many
         choices = range(1, self.num_numbers)
         return max(min(room, k ** (self.c - 1)) * log2(self.num_numbers - k) for k in choices)
 

@@ -14,7 +14,7 @@ Reference: Wen, Dang & Lyu (2024), Definition 4.5, https://arxiv.org/abs/2402.18
 """
 
 from dataclasses import dataclass, field, replace
-from math import comb, log2
+from math import comb, lgamma, log2
 from types import MappingProxyType
 from typing import Any, ClassVar, final
 
@@ -24,6 +24,7 @@ from jaxtyping import Bool, Int64, UInt64
 from recherche.kernels.compiled import compiled
 from recherche.kernels.random import below, shuffle, stream
 from recherche.queries import Count, Query
+from recherche.tasks.base import affordable
 from recherche.tasks.number_task import AbstractNumberTask, prompts_of, refuse_query, require
 from recherche.tasks.protocols import AbstractAnswer, DirectAnswer, Lookup, SearchAnswer, WorkedAnswer
 from recherche.tasks.rows import Prompts, Targets
@@ -100,10 +101,11 @@ class Counting(AbstractNumberTask):
         that occurs once here and twice there; it may be asked for with t = 1 in both, with different right answers. So
         a reader that is always right is in different states after them.
         """
-        n, symbols = self.n, self.num_symbols
-        pairs = ((k, j) for k in range(1, min(n, symbols) + 1) for j in range(k + 1))
-        fitting = (comb(k, j) for k, j in pairs if k + j == n or (k + j < n and k < symbols))
-        return log2(max(fitting))
+        n, symbols = affordable(self).n, self.num_symbols
+        # Of each k the j nearest to k / 2; with every symbol among the k none is left for a rest of other tokens.
+        best = ((k, min(k // 2, n - k) if k < symbols else n - k) for k in range(1, min(n, symbols) + 1))
+        k, j = max(((k, j) for k, j in best if 0 <= j <= k), key=lambda pair: _log_binomial(*pair))
+        return log2(comb(k, j))
 
     def at_size(self, n: int) -> "Counting":
         """Lists of n tokens of the same kind.
@@ -166,3 +168,8 @@ def draw(
         question[row, 1] = threshold
         more[row] = above == 1
     return tokens, question, more
+
+
+def _log_binomial(k: int, j: int) -> float:
+    """The natural logarithm of (k over j)."""
+    return lgamma(k + 1) - lgamma(j + 1) - lgamma(k - j + 1)

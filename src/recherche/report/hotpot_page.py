@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, final
 
 from recherche.report.appearance import ROLE_OF_COLOUR
 from recherche.report.figures import save_figure, single_panel
@@ -25,12 +24,12 @@ from recherche.report.inline_svg import inline_svg
 from recherche.report.numerals import NONE, decimal, duration, percent, short_number
 from recherche.report.page import environment, pretty, write_page
 from recherche.report.results import Failure
-from recherche.report.sections import Plot
+from recherche.report.sections import Plot, PlotSection
 from recherche.report.tables import Column, Row
 from recherche.report.text_figures import PROTOCOL_NAMES, colours_of_models
 from recherche.report.text_results import TextPoint
 from recherche.report.text_samples import telling
-from recherche.report.text_steps import ShownText, show_text
+from recherche.report.text_steps import ShownGroup, show_text
 
 COLUMNS = (
     Column("Model", "name of its folder", numeric=False),
@@ -51,22 +50,6 @@ COLUMNS = (
     Column("Took", "time for all answers of the point"),
     Column("Type", "number type of weights and state", numeric=False),
 )
-
-
-@final
-class _Section(NamedTuple):
-    """Plots beside each other."""
-
-    title: str
-    plots: tuple[Plot, ...]
-
-
-@final
-class _Group(NamedTuple):
-    """The answers of one model, each with a name."""
-
-    model: str
-    shown: tuple[tuple[str, ShownText], ...]
 
 
 def write_hotpot_report(folder: Path) -> Path:
@@ -119,7 +102,7 @@ def _text_point(point: HotpotPoint) -> TextPoint:
     )
 
 
-def _section(run: HotpotRun, colours: Mapping[str, str], height: Height) -> _Section:
+def _section(run: HotpotRun, colours: Mapping[str, str], height: Height) -> PlotSection:
     plots = []
     for order in run.orders:
         draw = partial(draw_order, run=run, order=order, colours=colours, height=height)
@@ -127,17 +110,17 @@ def _section(run: HotpotRun, colours: Mapping[str, str], height: Height) -> _Sec
         label = f"HotpotQA, {ORDER_LABELS.get(order, order)}: {height.label} against paragraphs"
         svg = inline_svg(figure, prefix=f"{height.name}-{order}", label=label, titles=titles_of(run, height))
         plots.append(Plot(svg, WIDTH))
-    return _Section(height.label, tuple(plots))
+    return PlotSection(height.label, tuple(plots))
 
 
-def _group(run: HotpotRun, model: str) -> _Group:
+def _group(run: HotpotRun, model: str) -> ShownGroup:
     """For each protocol a right and a wrong answer, among the most paragraphs in the first order."""
     shown = []
     for protocol in reversed(PROTOCOL_NAMES):
         for point in run.line(model, protocol, run.orders[0])[-1:]:
             name = f"{PROTOCOL_NAMES[protocol]}, {point.n} paragraphs, {ORDER_LABELS.get(point.order, point.order)}"
             shown += [(name, show_text(sample)) for sample in telling(run.samples(point))]
-    return _Group(model, tuple(shown))
+    return ShownGroup(model, tuple(shown))
 
 
 def _facts(run: HotpotRun) -> list[tuple[str, str]]:

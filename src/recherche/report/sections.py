@@ -47,8 +47,8 @@ class Plot(NamedTuple):
 
 
 @final
-class LearningSection(NamedTuple):
-    """The learning curves of one protocol and n."""
+class PlotSection(NamedTuple):
+    """Plots beside each other, under a title."""
 
     title: str
     plots: tuple[Plot, ...]
@@ -88,11 +88,11 @@ def marks_of(panels: Sequence[BarPanel], run_sizes: Iterable[str]) -> dict[str, 
     }
 
 
-def learning_sections(run: Run) -> list[LearningSection]:
+def learning_sections(run: Run) -> list[PlotSection]:
     """Curves of all cells that have any, by protocol and n."""
     colours = colours_of(in_order((result.architecture for result in run.results), ARCHITECTURE_LABELS))
     kinds = distinct([(result.n_nodes, result.protocol) for result in run.results])
-    sections: list[LearningSection] = []
+    sections: list[PlotSection] = []
     for protocol in in_order((protocol for _, protocol in kinds), PROTOCOL_LABELS):
         for n_nodes in [n for n, p in kinds if p == protocol]:
             cells = [result for result in run.results if (result.protocol, result.n_nodes) == (protocol, n_nodes)]
@@ -103,7 +103,7 @@ def learning_sections(run: Run) -> list[LearningSection]:
             if any(curve.loss.samples for _, curve in curves):
                 prefix = f"curves-{len(sections)}"
                 title = f"{protocol_label(protocol)}, n = {n_nodes}"
-                sections.append(LearningSection(title, _learning_plots(curves, prefix=prefix)))
+                sections.append(PlotSection(title, _learning_plots(curves, prefix=prefix)))
     return sections
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, final
 
 from recherche.report.appearance import ROLE_OF_COLOUR
 from recherche.report.figures import save_figure, single_panel
 from recherche.report.inline_svg import inline_svg
 from recherche.report.numerals import NONE, decimal, duration, short_number
 from recherche.report.page import environment, pretty, write_page
-from recherche.report.sections import Plot
+from recherche.report.sections import Plot, PlotSection
 from recherche.report.sweep_figures import (
     draw_against_n,
     draw_against_state,
@@ -42,14 +41,6 @@ COLUMNS = (
     Column("Training", "time in training"),
     Column("Validation", "whether it was solved before the steps were used up", numeric=False),
 )
-
-
-@final
-class _Section(NamedTuple):
-    """The plots of one task."""
-
-    title: str
-    plots: tuple[Plot, ...]
 
 
 def write_sweep_report(folder: Path) -> Path:
@@ -87,7 +78,7 @@ def write_sweep_report(folder: Path) -> Path:
     return write_page(folder / "report.html", page)
 
 
-def _section(run: SweepRun, task: str, marks: Mapping[str, Mark], *, prefix: str) -> _Section:
+def _section(run: SweepRun, task: str, marks: Mapping[str, Mark], *, prefix: str) -> PlotSection:
     points = [point for point in run.points if point.task == task]
     largest, titles = run.at_largest_n(task), titles_of(points)
     tightest = smallest_fixed_state(points)
@@ -98,7 +89,7 @@ def _section(run: SweepRun, task: str, marks: Mapping[str, Mark], *, prefix: str
     plots = [Plot(inline_svg(figure, prefix=f"{prefix}-state", label=label, titles=titles), _STATE_WIDTH)]
     for i, (title, shown) in enumerate(panels_of(points, marks)):
         plots.append(_plot_against_n(shown, marks, title=title, tightest=tightest, prefix=f"{prefix}-n{i}"))
-    return _Section(f"{task_label(task)}", tuple(plots))
+    return PlotSection(f"{task_label(task)}", tuple(plots))
 
 
 def _plot_against_n(

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple, final
 
 from recherche.report.appearance import ROLE_OF_COLOUR
 from recherche.report.figures import save_figure, single_panel
 from recherche.report.inline_svg import inline_svg
 from recherche.report.numerals import NONE, decimal, duration, percent, short_number
 from recherche.report.page import environment, pretty, write_page
-from recherche.report.sections import Plot
+from recherche.report.sections import Plot, PlotSection
 from recherche.report.tables import Column, Row
 from recherche.report.text_figures import (
     PROTOCOL_NAMES,
@@ -22,7 +21,7 @@ from recherche.report.text_figures import (
 from recherche.report.text_findings import text_caption, text_findings, text_headline
 from recherche.report.text_results import PROTOCOLS, TextPoint, TextRun, read_text_run
 from recherche.report.text_samples import read_samples, telling
-from recherche.report.text_steps import ShownText, show_text
+from recherche.report.text_steps import ShownGroup, show_text
 
 _WIDTH, _HEIGHT = 4.8, 2.9
 COLUMNS = (
@@ -44,22 +43,6 @@ COLUMNS = (
     Column("Tokens/s", "tokens read and written in a second"),
     Column("Type", "number type of weights and state", numeric=False),
 )
-
-
-@final
-class _Section(NamedTuple):
-    """The plots of one task."""
-
-    title: str
-    plots: tuple[Plot, ...]
-
-
-@final
-class _Group(NamedTuple):
-    """The answers of one model, each with a name."""
-
-    model: str
-    shown: tuple[tuple[str, ShownText], ...]
 
 
 def write_text_report(folder: Path) -> Path:
@@ -102,7 +85,7 @@ def write_text_report(folder: Path) -> Path:
     return write_page(folder / "report.html", page)
 
 
-def _section(run: TextRun, task: str, colours: Mapping[str, str], *, prefix: str) -> _Section:
+def _section(run: TextRun, task: str, colours: Mapping[str, str], *, prefix: str) -> PlotSection:
     points, plots = [point for point in run.points if point.task == task], []
     for name, draw in (("accuracy", draw_accuracy), ("bits", draw_bits)):
         figure = single_panel(
@@ -114,10 +97,10 @@ def _section(run: TextRun, task: str, colours: Mapping[str, str], *, prefix: str
         label = f"{task}: {name} against n"
         svg = inline_svg(figure, prefix=f"{prefix}-{name}", label=label, titles=titles_of(points))
         plots.append(Plot(svg, _WIDTH))
-    return _Section(task, tuple(plots))
+    return PlotSection(task, tuple(plots))
 
 
-def _group(run: TextRun, model: str) -> _Group:
+def _group(run: TextRun, model: str) -> ShownGroup:
     """For each task and protocol a right and a wrong answer, from the largest n that has any."""
     shown = []
     for task in run.tasks:
@@ -128,7 +111,7 @@ def _group(run: TextRun, model: str) -> _Group:
                     name = f"{task}, {PROTOCOL_NAMES[protocol]}, n = {measured.point.n:,}"
                     shown += [(name, show_text(sample)) for sample in samples]
                     break
-    return _Group(model, tuple(shown))
+    return ShownGroup(model, tuple(shown))
 
 
 def _facts(run: TextRun) -> list[tuple[str, str]]:

@@ -67,6 +67,14 @@ class ShownText:
         return self.written[step.tokens[0] - offset : step.tokens[1] - offset]
 
 
+@final
+class ShownGroup(NamedTuple):
+    """The answers of one model, each with a name."""
+
+    model: str
+    shown: tuple[tuple[str, ShownText], ...]
+
+
 def show_text(sample: TextSample) -> ShownText:
     """The answer, ready to be drawn."""
     searches = list(_in_order(sample))

@@ -84,6 +84,7 @@ def harness(
 
     [bold]Example[/bold]
 
+      recherche text harness phonebook
       lm_eval --model recherche --model_args pretrained=./taught,search=True --tasks $(recherche text harness phonebook)
     """
     from recherche.lm.harness_documents import task_file

@@ -4,6 +4,7 @@ By protocol `search` the model searches its context while it writes; by `direct`
 token that would begin a search, that token is never chosen: such an answer would wait for a passage that never comes.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from recherche.errors import StateError
 from recherche.experiments.versions import device_name
 from recherche.lm import Markers, Written, generate_plain, generate_with_search, load_language_model, read_prompt
 from recherche.lm.codec import Codec
-from recherche.lm.custom_generate import positions_of
+from recherche.lm.custom_generate import OneByOneWarning, positions_of
 from recherche.lm.folder import DTYPES
 from recherche.lm.markers import markers_of, own_markers
 
@@ -85,12 +86,13 @@ class FolderSubject:
     def write(self, protocol: str, prompts: Sequence[str], *, max_new_tokens: int) -> list[Written]:
         """What the model writes after each prompt, up to the end of a line."""
         given: dict[str, Any] = {"max_new_tokens": max_new_tokens, "stop_strings": (ANSWER_END,), "do_sample": False}
-        if protocol == "search":
-            return generate_with_search(self.model, self.tokenizer, list(prompts), **given)
         special = markers_of(self.tokenizer)
-        if special is not None:
+        if protocol != "search" and special is not None:
             given["suppress_tokens"] = [special.start]
-        return generate_plain(self.model, self.tokenizer, list(prompts), **given)
+        generate = generate_with_search if protocol == "search" else generate_plain
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OneByOneWarning)  # it would stand between the lines of the progress
+            return generate(self.model, self.tokenizer, list(prompts), **given)
 
 
 def load_subject(folder: Path, *, device: str, dtype: str) -> FolderSubject:

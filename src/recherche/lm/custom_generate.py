@@ -33,6 +33,10 @@ OpenListener = Callable[[Sequence[int]], TextListener]
 """From the ids of a prompt, padding left out, to what listens to its row."""
 
 
+class OneByOneWarning(UserWarning):
+    """Rows of a batch are run one after the other, which changes no answer and costs time."""
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowReports:
@@ -105,7 +109,7 @@ class ListeningGenerate:
                 stacklevel=2,
             )
         if reason := _why_alone(model, real, self._state):
-            warnings.warn(f"{type(model).__name__}: {reason}; rows run one by one.", stacklevel=2)
+            warnings.warn(f"{type(model).__name__}: {reason}; rows run one by one.", OneByOneWarning, stacklevel=2)
             decoded = self._alone(model, input_ids, real, model_kwargs, listeners, call)
         else:
             decoded = self._together(model, input_ids, model_kwargs, listeners, call)

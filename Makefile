@@ -23,13 +23,16 @@ test check fast-tests slow fuzz: export OMP_NUM_THREADS := 1
 test check fast-tests slow fuzz: export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test check format lint types fast-tests slow fuzz bench docs clean
+.PHONY: help reproduce language test check format lint types fast-tests slow fuzz bench docs clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "make %-11s %s\n", $$1, $$2}'
 
 reproduce: $(VENV)/.installed  ## Train the paper's main figure and write a report (about 15 minutes).
 	$(BIN)/recherche reproduce --preset $(PRESET) --out $(OUT)
+
+language: $(VENV)/.installed-lm  ## From nothing to language models that search, measured (about 30 minutes).
+	$(BIN)/recherche language --out runs/language
 
 test: format lint types  ## Check format, lint and types, then run the whole test suite.
 	$(PYTEST) -n $(JOBS) -m "not gpu"
@@ -76,9 +79,13 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
 	$(PIP) -e .
 	@touch $@
 
+$(VENV)/.installed-lm: pyproject.toml constraints.txt | $(VENV)/.made
+	$(PIP) -e '.[lm]'
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/.made
 	$(PIP) -e '.[test]'
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-lm
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/.made
 	$(PIP) -e '.[docs]'

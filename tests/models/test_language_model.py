@@ -39,6 +39,14 @@ def test_reading_token_by_token_gives_the_same_logits(layers):
 
 
 @pytest.mark.parametrize("layers", PATTERNS.values(), ids=PATTERNS)
+def test_a_text_read_in_two_parts_gets_the_same_logits_everywhere(layers):
+    lm, x = model(layers), tokens()
+    first, state = lm.read(x[:, :6], lm.init_state(len(x)))
+    second, _ = lm.read(x[:, 6:], state)
+    torch.testing.assert_close(torch.cat([first, second], dim=1), lm(x), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("layers", PATTERNS.values(), ids=PATTERNS)
 def test_prompts_of_different_lengths_are_read_as_if_alone(layers):
     lm, x, lengths = model(layers), tokens(), torch.tensor([13, 4, 9])
     with torch.inference_mode():

@@ -61,6 +61,7 @@ COMMANDS = MappingProxyType(
         "sample": Entry("tasks:sample", LOOK),
         "score": Entry("tasks:score", LOOK),
         "search": Entry("search:search", LOOK),
+        "language": Entry("language:language", LANGUAGE),
         "lm": Entry("lm:lm", LANGUAGE),
         "text": Entry("text:text", LANGUAGE),
         "hotpot": Entry("hotpot:hotpot", LANGUAGE),

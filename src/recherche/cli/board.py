@@ -87,7 +87,9 @@ class Board:
 
 
 def _outcome(result: Mapping[str, Any]) -> str:
-    """An accuracy with its interval, or why there is none."""
+    """What a result says of itself, or an accuracy with its interval, or why there is none."""
+    if "summary" in result:
+        return str(result["summary"])
     if result.get("refused"):
         return f"refused: {result['refused']}"
     return f"{result['accuracy']:.3f} [{result['accuracy_low']:.3f}, {result['accuracy_high']:.3f}]"

@@ -69,7 +69,7 @@ def measure(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Board({name: expected_work(point) for name, point in left.items()}, console=console, what="points") as board:
         outcome = measure_points(chosen, out, machine=machine, on_message=board.tell)
-    console.print(_results(out))
+    console.print(results_table(out))
     conclude(outcome, write_text_report(out), console, what="points")
 
 
@@ -101,7 +101,7 @@ def _plan(chosen: "Mapping[str, LanguagePoint]", left: "Mapping[str, LanguagePoi
     return table
 
 
-def _results(out: Path) -> Table:
+def results_table(out: Path) -> Table:
     """Accuracy by both protocols, a line for each model, task and n of the folder."""
     from recherche.report.text_results import read_text_run
 

@@ -227,7 +227,8 @@ class Cell(NamedTuple):
     def _validate(self, trainer: Trainer, number: int) -> float:
         plan = self.config.evaluation
         keys = draw_keys(numpy_generator(self.config.seed, "validation"), plan.num_validation)
-        model, task = trainer.model.eval(), trainer.task
+        model, task = trainer.model.eval(), self.config.task.build()
+        assert isinstance(model, LanguageModel)
         if plan.validate_on == "questions":
             accuracy = evaluate_teacher_forced(model, task, keys=keys, batch_size=plan.batch_size).per_token
         else:

@@ -86,6 +86,19 @@ class LanguageModel(nn.Module):
             x, _ = layer(x)
         return self._logits(x)
 
+    def read(self, tokens: Int[Tensor, "b t"], state: ModelState) -> tuple[Float[Tensor, "b t v"], ModelState]:
+        """`forward` from a state on, and the state after the last token: gradients flow through both.
+
+        Raises:
+            StateError: the state is that of another model or of another batch.
+        """
+        x = embedding(tokens, self.embedding)
+        after = []
+        for layer, before in zip(self.layers, self._checked(tokens, state), strict=True):
+            x, part = layer(x, before)
+            after.append(part)
+        return self._logits(x), tuple(after)
+
     def init_state(
         self, batch: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None
     ) -> ModelState:

@@ -8,7 +8,7 @@ and the data generator. Given the same state, the next step is the same to the l
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, final
+from typing import NamedTuple, Protocol, final, runtime_checkable
 
 import numpy as np
 import torch
@@ -17,10 +17,26 @@ from torch.nn.utils import clip_grad_norm_
 
 from recherche.batching import IGNORE_INDEX, to_tensors
 from recherche.models.language_model import LanguageModel
-from recherche.tasks.base import AbstractTask
+from recherche.tasks.base import Batch
 from recherche.training.checkpoint import TrainingState
 from recherche.training.curriculum import Curriculum, Level
 from recherche.training.plan import TrainingPlan
+from recherche.training.state_passing import StatePassing
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """Where batches come from: a task, or anything else that has sizes."""
+
+    @property
+    def size(self) -> int:
+        """The size that a curriculum ends at."""
+
+    def at_size(self, n: int) -> "Rows":
+        """The same of another size."""
+
+    def sample_batch(self, generator: np.random.Generator, batch_size: int) -> Batch:
+        """Fresh rows."""
 
 
 class Row(NamedTuple):
@@ -48,8 +64,8 @@ class Row(NamedTuple):
 class Trainer:
     """A run in the middle of its training."""
 
-    model: LanguageModel
-    task: AbstractTask
+    model: LanguageModel | StatePassing
+    task: Rows
     plan: TrainingPlan
     generator: np.random.Generator
     optimizers: tuple[torch.optim.Optimizer, ...] = ()

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from recherche.models.language_model import LanguageModel
 from recherche.training.muon import Matrix, Muon
+from recherche.training.state_passing import StatePassing
 
 
 @final
@@ -27,7 +28,7 @@ class Adam(BaseModel):
     betas: tuple[float, float] = (0.9, 0.999)
     weight_decay: float = Field(default=0.0, ge=0)
 
-    def build(self, model: LanguageModel) -> tuple[torch.optim.Optimizer, ...]:
+    def build(self, model: LanguageModel | StatePassing) -> tuple[torch.optim.Optimizer, ...]:
         """The torch optimisers that together move all weights of `model`."""
         weights = [weight for weight in model.parameters() if weight.requires_grad]
         return (_adamw(weights, lr=self.lr, betas=self.betas, weight_decay=self.weight_decay),)
@@ -44,7 +45,7 @@ class MuonAdamW(BaseModel):
     adam_lr: float = Field(default=2e-3, gt=0)
     betas: tuple[float, float] = (0.9, 0.98)
 
-    def build(self, model: LanguageModel) -> tuple[torch.optim.Optimizer, ...]:
+    def build(self, model: LanguageModel | StatePassing) -> tuple[torch.optim.Optimizer, ...]:
         """The torch optimisers that together move all weights of `model`."""
         matrices = [Matrix(weight, blocks) for weight, blocks in model.hidden_matrices()]
         hidden = {id(matrix.weight) for matrix in matrices}
